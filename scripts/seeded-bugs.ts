@@ -11,6 +11,8 @@ import process, { argv, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import {
+  CANARY_EVERY,
+  FIRST_CANARY_SEED,
   FIRST_FAILURE_SEED,
   FIRST_JOB_SEED,
   FIRST_MANY_JOBS_SEED,
@@ -111,9 +113,10 @@ function* seedsFor(bug: Bug): Generator<number> {
 }
 
 /** The seeds that can find the bug: those after a number, from the first one on, with a distance. */
-function rangeFor({ inVolumes, inJobs, inManyJobs, inScaling, inFailures }: Bug) {
+function rangeFor({ inVolumes, inJobs, inManyJobs, inScaling, inCanaries, inFailures }: Bug) {
   if (inJobs === true) return { before: 0, first: FIRST_JOB_SEED, step: JOB_EVERY }
   if (inScaling === true) return { before: 0, first: FIRST_SCALING_SEED, step: SCALING_EVERY }
+  if (inCanaries === true) return { before: 0, first: FIRST_CANARY_SEED, step: CANARY_EVERY }
   if (inManyJobs === true) return { before: FIRST_MANY_JOBS_SEED, first: 1, step: 1 }
   if (inFailures === true) return { before: FIRST_FAILURE_SEED, first: 1, step: 1 }
   const step = inVolumes === true ? VOLUME_EVERY : 1

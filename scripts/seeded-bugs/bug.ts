@@ -14,6 +14,8 @@ export interface Bug {
   readonly inManyJobs?: boolean
   /** Whether only seeds with scaling policies can find the bug. */
   readonly inScaling?: boolean
+  /** Whether only seeds with canaries can find the bug. */
+  readonly inCanaries?: boolean
   /** Whether only the scripts of failures can find the bug. */
   readonly inFailures?: boolean
 }

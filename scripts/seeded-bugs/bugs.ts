@@ -1,6 +1,7 @@
 // The seeded bugs: each removes a guard from the product, and lists the invariants that should break.
 
 import { type Bug, core, server } from './bug.ts'
+import { CANARY_BUGS } from './canary-bugs.ts'
 import { JOB_BUGS } from './job-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
 import { SCALING_BUGS } from './scaling-bugs.ts'
@@ -246,6 +247,7 @@ export const BUGS: readonly Bug[] = [
   },
   ...JOB_BUGS,
   ...SCALING_BUGS,
+  ...CANARY_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]

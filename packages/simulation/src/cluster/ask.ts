@@ -43,7 +43,7 @@ import { DEFAULT_IMAGE } from './given-world.ts'
 import type { Machine } from './machine.ts'
 import type { Server } from './server.ts'
 
-const once = <T extends object>(): Kept<T> => ({
+export const once = <T extends object>(): Kept<T> => ({
   idempotency: undefined,
   answerOf: (body) => ({ status: 200, body }),
 })
@@ -53,7 +53,7 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError'
 }
 
-function required<T>(outcome: Outcome<T>): T {
+export function required<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value
   const reasons = outcome.rejections.map(({ code, field, why }) => `${code} at ${field}: ${why}`)
   throw new RefusedError(reasons.join('; '))

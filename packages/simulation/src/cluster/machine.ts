@@ -81,8 +81,8 @@ export interface Machine {
 export interface MachineDeps {
   readonly time: VirtualTime
   readonly random: Random
-  /** How the containers of an owner behave on a machine: start time, health and exit. */
-  behaviourOf(owner: Owner, machine: Machine): Behaviour
+  /** How a container behaves on a machine: start time, health and exit. */
+  behaviourOf(container: Pick<Container, 'owner' | 'assignmentId'>, machine: Machine): Behaviour
   /** Called after every change of a container, so that the simulation checks the invariants again. */
   onTouched(): void
 }
@@ -254,12 +254,7 @@ function startContainer(
       work()
       changed()
     })
-  const {
-    startMs,
-    unhealthy = false,
-    crashAfterMs,
-    exitCode = 1,
-  } = deps.behaviourOf(container.owner, machine)
+  const { startMs, unhealthy = false, crashAfterMs, exitCode = 1 } = deps.behaviourOf(container, machine)
   container.unhealthy = unhealthy
   const readyMs = startMs ?? (container.hasCheck ? FIRST_CHECK_MS : UNCHECKED_READY_MS)
   if (!unhealthy)
@@ -356,9 +351,9 @@ export function inspected(container: Container): SeenContainer {
 
 export function containersOf({ containers }: Machine): SimulatedContainer[] {
   return [...containers.values()].map((container) => {
-    const { assignmentId, owner, templateHash, startedAt, template } = container
+    const { id, assignmentId, owner, templateHash, startedAt, template } = container
     const writes = writtenVolumes(template)
-    return { assignmentId, owner, templateHash, startedAt, writes, state: stateOf(container) }
+    return { id, assignmentId, owner, templateHash, startedAt, writes, state: stateOf(container) }
   })
 }
 

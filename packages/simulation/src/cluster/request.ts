@@ -23,6 +23,7 @@ import {
   setRole,
   type VolumeChange,
 } from './ask.ts'
+import { askCanary, type CanaryStep, isCanaryStep } from './ask-canary.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
 import {
@@ -57,6 +58,7 @@ export type RequestStep = Extract<
       | 'job-cancelled'
       | 'scaling'
       | 'scaling-deleted'
+      | CanaryStep['do']
   }
 >
 
@@ -132,6 +134,15 @@ function askingOf(world: World, step: RequestStep): Asking {
 function askingOfDeployment(step: Extract<RequestStep, { deployment: string }>): Asking {
   const { tenant: tenantName, deployment: name } = step
   const common = { tenantName, subject: `deployment ${name}`, name }
+  if (isCanaryStep(step)) {
+    const { do: action, tenant: _tenant, deployment: _name, at: _at, ...values } = step
+    return {
+      ...common,
+      action: 'apply',
+      description: `${action}: ${JSON.stringify(values)}`,
+      ask: (server, caller) => askCanary(server, caller, step),
+    }
+  }
   if (step.do === 'delete')
     return {
       ...common,

@@ -41,6 +41,8 @@ export interface Kept<T> {
 export type ContainerState = 'starting' | 'running' | 'ready' | 'unhealthy' | 'stopping' | 'exited'
 
 export interface SimulatedContainer {
+  /** The id of the container in its engine; a container that is created again has another one. */
+  readonly id: string
   readonly assignmentId: AssignmentId
   readonly owner: Owner
   readonly templateHash: string

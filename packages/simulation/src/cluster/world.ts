@@ -4,7 +4,6 @@ import {
   deploymentUidOf,
   jobIdOf,
   type NodeId,
-  type Owner,
   type Peer,
   type ResidencyRules,
   type TenantId,
@@ -35,7 +34,7 @@ import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import { sampleUsage } from './sample-usage.ts'
 import { type Server, type ServerDeps, startServer } from './server.ts'
-import type { Acknowledged, SimulatedCopy, Snapshot } from './snapshot.ts'
+import type { Acknowledged, SimulatedContainer, SimulatedCopy, Snapshot } from './snapshot.ts'
 
 export interface SimulatedNode {
   readonly tenant: TenantId
@@ -62,7 +61,7 @@ export interface World {
   readonly servers: Map<string, Server | undefined>
   readonly nodes: Map<string, SimulatedNode>
   readonly tenants: Map<string, TenantId>
-  /** Container behavior by `tenant/name` of a deployment and `tenant/job/name` of a job. */
+  /** Container behavior by `tenant/name` of a deployment, `tenant/canary/name` of its canary and `tenant/job/name` of a job. */
   readonly behaviours: Map<string, Behaviour>
   /** The CPU millis that the containers of a deployment use together, by `tenant/name`. */
   readonly loads: Map<string, number>
@@ -177,7 +176,7 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
     {
       time,
       random,
-      behaviourOf: (owner) => behaviourOf(world, tenant, owner),
+      behaviourOf: (container) => behaviourOf(world, tenant, container),
       onTouched: () => {
         world.touched = true
       },
@@ -199,7 +198,11 @@ export function addNode(world: World, tenant: TenantId, machine: Machine, identi
   return node
 }
 
-function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, owner: Owner): Behaviour {
+function behaviourOf(
+  { mirror, behaviours }: World,
+  tenant: TenantId,
+  { owner, assignmentId }: Pick<SimulatedContainer, 'owner' | 'assignmentId'>,
+): Behaviour {
   const job = jobIdOf(owner)
   if (job !== undefined) {
     const named = mirror.records().jobs.find(({ record }) => record.id === job)
@@ -207,7 +210,10 @@ function behaviourOf({ mirror, behaviours }: World, tenant: TenantId, owner: Own
   }
   const uid = deploymentUidOf(owner)
   const found = mirror.records().deployments.find(({ record }) => record.uid === uid)
-  return behaviours.get(`${tenant}/${found?.record.spec.name ?? ''}`) ?? {}
+  const name = found?.record.spec.name ?? ''
+  const placement = mirror.records().placements.find(({ record }) => record.owner === owner)
+  const isCanary = placement?.record.assignments.some(({ id, canary }) => id === assignmentId && canary)
+  return behaviours.get(`${tenant}/${isCanary === true ? 'canary/' : ''}${name}`) ?? {}
 }
 
 export function startNodeAgent(world: World, node: SimulatedNode): void {

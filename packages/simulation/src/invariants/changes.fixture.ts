@@ -68,6 +68,7 @@ export const containers =
   (world) =>
     withMachine(world, id, () => ({
       containers: ids.map((assignmentId) => ({
+        id: assignmentId,
         assignmentId,
         owner: OWNER,
         templateHash: 'hash',

@@ -2,6 +2,9 @@
 
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import type { Script } from '../script/script.ts'
+import { canaryBeside, canaryCount } from './canaries/beside.ts'
+import { canaryPhases, canarySettled } from './canaries/phases.ts'
+import { canaryPromotion } from './canaries/promotion.ts'
 import type { Invariant } from './invariant.ts'
 import { jobAttempts } from './jobs/attempts.ts'
 import { jobEnds, jobsSettled } from './jobs/ends.ts'
@@ -75,6 +78,10 @@ export const INVARIANTS: readonly Invariant[] = [
   scalingDelay,
   scalingHolds,
   scalingReference,
+  canaryBeside,
+  canaryCount,
+  canaryPromotion,
+  canaryPhases,
   writerClaims,
   oneWriter,
   atPrimary,
@@ -95,6 +102,7 @@ export const INVARIANTS: readonly Invariant[] = [
   volumesSettled,
   jobsSettled,
   scalingSettled,
+  canarySettled,
 ]
 
 interface Invariants {

@@ -3,6 +3,7 @@
 import type { TenantId } from '@holdfast/contract'
 import { aDeployment } from '@holdfast/server/store/records.fixture'
 import { describe, expect, test } from 'vitest'
+import { CANARY_TABLE, PROMOTED } from './canaries/canary-changes.fixture.ts'
 import {
   asked,
   away,
@@ -54,6 +55,8 @@ test('a second replica that is placed, created, observed and announced breaks no
     written(world, 'placements', OWN, OWNER, aPlacement([first, second], { revision: 2 }))
   expect(brokenBy([...grown, seen({}, R2, N2), placedFor, announced])).toEqual([])
 })
+
+test('a canary that is promoted breaks no invariant', () => expect(brokenBy(PROMOTED)).toEqual([]))
 
 /** Places a second replica, with a template that has a health check. */
 const checked: Change = (world) => {
@@ -281,6 +284,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ...VOLUME_TABLE,
   ...JOB_TABLE,
   ...SCALING_TABLE,
+  ...CANARY_TABLE,
 ]
 
 describe('is broken by', () => {

@@ -172,6 +172,7 @@ const aClaim = (tenant: TenantId, nodeId: NodeId) =>
 export function aWorld(): Snapshot {
   const owners = [[N1, OWN] as const, [N2, OWN] as const, [FOREIGN, OTHER] as const]
   const serving = {
+    id: R1,
     assignmentId: R1,
     owner: OWNER,
     templateHash: 'hash',

@@ -57,19 +57,19 @@ const ofJob = { at: ms, do: string(), tenant: string(), job: string() }
 const ofCopy = object({ ...ofVolume, node: string() })
 const ofNode = { at: ms, do: string(), node: string() }
 const nodeForAWhile = object({ ...ofNode, forMs: ms })
+const behaviour = {
+  startMs: optional(ms),
+  unhealthy: optional(boolean()),
+  crashAfterMs: optional(ms),
+  exitCode: optional(integer({ minimum: 0 })),
+}
 const ofServer = { at: ms, do: string(), server: string() }
 const forAWhile = object({ ...ofServer, forMs: ms })
 
 export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   apply: object({ ...ofDeployment, spec: optional(map(json<unknown>())) }),
   delete: object(ofDeployment),
-  behave: object({
-    ...ofDeployment,
-    startMs: optional(ms),
-    unhealthy: optional(boolean()),
-    crashAfterMs: optional(ms),
-    exitCode: optional(integer({ minimum: 0 })),
-  }),
+  behave: object({ ...ofDeployment, ...behaviour }),
   'node-lost': object(ofNode),
   'node-back': object(ofNode),
   'node-cut': object(ofNode),
@@ -109,6 +109,17 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'job-cancelled': object(ofJob),
   scaling: object({ ...ofDeployment, policy: map(json<unknown>()) }),
   'scaling-deleted': object(ofDeployment),
+  canary: object({
+    ...ofDeployment,
+    ...behaviour,
+    change: map(json<unknown>()),
+    replicas: integer({ minimum: 1 }),
+    observe: string(),
+  }),
+  'canary-promoted': object({ ...ofDeployment, force: optional(boolean()) }),
+  'canary-aborted': object(ofDeployment),
+  restart: object(ofDeployment),
+  rollback: object(ofDeployment),
   load: object({ ...ofDeployment, cpuMillis: integer({ minimum: 0 }) }),
   'server-killed': object(ofServer),
   'server-started': object(ofServer),

@@ -166,6 +166,26 @@ export type StepAction =
       readonly policy: { readonly [field: string]: unknown }
     }
   | { readonly do: 'scaling-deleted'; readonly tenant: string; readonly deployment: string }
+  /** Starts a canary. `change` has fields of a spec. The behavior is that of its containers as long as it runs. */
+  | ({
+      readonly do: 'canary'
+      readonly tenant: string
+      readonly deployment: string
+      readonly change: { readonly [field: string]: unknown }
+      readonly replicas: number
+      /** A duration such as `30s`. */
+      readonly observe: string
+    } & Behaviour)
+  | {
+      readonly do: 'canary-promoted'
+      readonly tenant: string
+      readonly deployment: string
+      readonly force?: boolean
+    }
+  | { readonly do: 'canary-aborted'; readonly tenant: string; readonly deployment: string }
+  | { readonly do: 'restart'; readonly tenant: string; readonly deployment: string }
+  /** Restores the revision before the current one. */
+  | { readonly do: 'rollback'; readonly tenant: string; readonly deployment: string }
   /** The containers of the deployment that are ready and reached use so much together, in equal parts, from now on. */
   | { readonly do: 'load'; readonly tenant: string; readonly deployment: string; readonly cpuMillis: number }
   | { readonly do: 'server-killed'; readonly server: string }

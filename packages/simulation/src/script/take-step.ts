@@ -1,5 +1,6 @@
 // One step of a script: its effect on the simulated cluster, and its line in the story.
 
+import { defined } from '@holdfast/contract'
 import { request } from '../cluster/request.ts'
 import type { Server, StoreLine } from '../cluster/server.ts'
 import {
@@ -68,6 +69,13 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
         `deployment ${deployment}`,
         `its containers behave otherwise: ${JSON.stringify(behaviour)}`,
       )
+      break
+    }
+    case 'canary': {
+      const { startMs, unhealthy, crashAfterMs, exitCode } = step
+      const behaviour = defined({ startMs, unhealthy, crashAfterMs, exitCode })
+      world.behaviours.set(`${world.tenants.get(step.tenant)}/canary/${step.deployment}`, behaviour)
+      request(world, step, fail)
       break
     }
     case 'load': {

@@ -2,6 +2,7 @@
 
 import type { Script, ScriptCluster, Step } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
+import { randomCanaryCluster, randomCanarySteps } from './random-canary-steps.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { withJobSteps } from './random-job-steps.ts'
@@ -27,6 +28,12 @@ export const SCALING_EVERY = 12
 export const FIRST_SCALING_SEED = 9
 /** The last load lasts for the longest delay, a mean of a minute and several rounds of 30 s. */
 const SCALING_SETTLE_MS = 470_000
+
+/** One seed in so many has canaries, from this one on; never one with volumes, jobs or scaling policies. */
+export const CANARY_EVERY = 12
+export const FIRST_CANARY_SEED = 11
+/** One script of canaries in so many has the timings of real servers. */
+const CANARY_TRUE_PACE_EVERY = 24
 
 /** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
 export const FIRST_FAILURE_SEED = 1_000_000_000
@@ -78,6 +85,12 @@ export function randomScript(seed: number): Script {
     const cluster = randomScalingCluster(random)
     const steps = randomScalingSteps(random, cluster)
     return { seed, cluster, steps, settleMs: SCALING_SETTLE_MS, pace: 'coarse' }
+  }
+  if (seed % CANARY_EVERY === FIRST_CANARY_SEED) {
+    const cluster = randomCanaryCluster(random)
+    const steps = randomCanarySteps(random, cluster)
+    const pace = seed % CANARY_TRUE_PACE_EVERY === FIRST_CANARY_SEED ? 'true' : 'coarse'
+    return { seed, cluster, steps, settleMs: SETTLE_MS, ...restOf(seed), pace }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)

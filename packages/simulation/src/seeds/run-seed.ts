@@ -18,6 +18,15 @@ export interface SeedResult {
   readonly promotions: number
   /** Number of jobs that were created, and of those by each end. */
   readonly jobs: JobCounts
+  /** Number of canaries that were started, became ready, and ended in each way. */
+  readonly canaries: CanaryCounts
+}
+
+export interface CanaryCounts {
+  readonly started: number
+  readonly ready: number
+  readonly promoted: number
+  readonly aborted: number
 }
 
 export interface JobCounts {
@@ -49,12 +58,23 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
       failures,
       promotions,
       jobs: countJobs(result.events),
+      canaries: countCanaries(result.events),
     }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
-    const none = { steps: 0, checks: 0, failures: 0, promotions: 0, jobs: countJobs(new Map()) }
-    return { seed, traceHash: '', violations, ...none }
+    const none = { steps: 0, checks: 0, failures: 0, promotions: 0 }
+    const events = new Map<string, number>()
+    const counts = { jobs: countJobs(events), canaries: countCanaries(events) }
+    return { seed, traceHash: '', violations, ...none, ...counts }
+  }
+}
+
+function countCanaries(events: ReadonlyMap<string, number>): CanaryCounts {
+  const count = (type: string): number => events.get(`deployment.canary_${type}`) ?? 0
+  return {
+    ...{ started: count('started'), ready: count('ready') },
+    ...{ promoted: count('promoted'), aborted: count('aborted') },
   }
 }
 

@@ -57,7 +57,7 @@ const runs =
           ? containers
           : [
               ...containers.filter(({ assignmentId }) => assignmentId !== id),
-              { assignmentId: id, owner: JOB, templateHash: 'hash', state, startedAt, writes: [] },
+              { id, assignmentId: id, owner: JOB, templateHash: 'hash', state, startedAt, writes: [] },
             ],
     }))
 

@@ -5,6 +5,7 @@ import { type AssignmentId, asDeploymentUid, ownerOf } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Changed, Moment } from '../moment.ts'
+import { ownAssignments } from '../placement/assigned.ts'
 import { replicasOf } from '../placement/replicas-of.ts'
 
 export const observations: Invariant = {
@@ -81,7 +82,7 @@ function* claimedRunning(moment: Moment): Generator<Broken> {
     const stored = moment.deployments.is(tenant, is.subject.name)
     if (placement === undefined || stored?.uid !== is.subject.uid || stored.revision !== placement.revision)
       continue
-    const ready = placement.assignments.filter(
+    const ready = ownAssignments(placement).filter(
       ({ id, desired }) => desired === 'running' && moment.observations.is(tenant, id)?.state === 'ready',
     )
     const numbers = new Set(ready.map(({ replica }) => replica)).size

@@ -5,7 +5,7 @@ import type { Assignment } from '@holdfast/contract'
 import type { StoredPlacement } from '@holdfast/server/store/records'
 import type { Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
-import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import { deploymentOf, newAssignments, type Placed, showPlaced, specOf } from './assigned.ts'
 
 export const antiAffinity: Invariant = {
   name: 'anti-affinity',
@@ -13,7 +13,8 @@ export const antiAffinity: Invariant = {
     function* (moment) {
       for (const placed of newAssignments(moment)) {
         const { tenant, assignment } = placed
-        const shunned = deploymentOf(moment, placed)?.spec.placement?.antiAffinity ?? []
+        const stored = deploymentOf(moment, placed)
+        const shunned = stored ? (specOf(stored, assignment).placement?.antiAffinity ?? []) : []
         if (shunned.length === 0) continue
         const beside = moment.placements.all.filter(
           ({ tenant: owner, record }) =>

@@ -1,6 +1,14 @@
 // Finds the assignments that appeared, disappeared or changed between two moments of a simulation.
 
-import { type Assignment, type AssignmentId, deploymentUidOf, type TenantId } from '@holdfast/contract'
+import {
+  type Assignment,
+  type AssignmentId,
+  type DeploymentSpec,
+  decode,
+  deploymentSpecShape,
+  deploymentUidOf,
+  type TenantId,
+} from '@holdfast/contract'
 import type { StoredDeployment, StoredPlacement } from '@holdfast/server/store/records'
 import type { Moment } from '../moment.ts'
 
@@ -53,5 +61,25 @@ export function deploymentOf(moment: Moment, { tenant, placement }: Pick<Placed,
   return isOwn(now) ? now : isOwn(before) ? before : undefined
 }
 
+export const isMarked = ({ canary }: Pick<Assignment, 'canary'>): boolean => canary === true
+
+/** The assignments of a placement without those of a canary. */
+export const ownAssignments = (placement: StoredPlacement | undefined): Assignment[] =>
+  (placement?.assignments ?? []).filter((each) => !isMarked(each))
+
+/** The spec of a replica: that of the deployment, and for a replica of its canary the same with the changed fields. */
+export function specOf(
+  { spec, canary }: Pick<StoredDeployment, 'spec' | 'canary'>,
+  replica: Pick<Assignment, 'canary'>,
+): DeploymentSpec {
+  if (canary === undefined || !isMarked(replica)) return spec
+  const fields = Object.entries({ ...spec, ...canary.change })
+  return decode(deploymentSpecShape, Object.fromEntries(fields.filter(([, value]) => value !== null)))
+}
+
+/** The canary of a deployment as long as it is neither promoted nor aborted. */
+export const activeCanary = (stored: Pick<StoredDeployment, 'canary' | 'deleting'> | undefined) =>
+  stored?.deleting === true || stored?.canary?.phase === 'aborted' ? undefined : stored?.canary
+
 export const showPlaced = ({ placement, assignment }: Pick<Placed, 'placement' | 'assignment'>): string =>
-  `${placement.name}, replica ${assignment.replica} (${assignment.id})`
+  `${placement.name}, ${isMarked(assignment) ? 'canary ' : ''}replica ${assignment.replica} (${assignment.id})`

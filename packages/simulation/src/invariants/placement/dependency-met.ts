@@ -4,6 +4,7 @@
 import { type DeploymentSpec, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Moment } from '../moment.ts'
+import { ownAssignments } from './assigned.ts'
 import { replicasOf } from './replicas-of.ts'
 
 export type Condition = NonNullable<DeploymentSpec['dependsOn']>[string]
@@ -13,7 +14,7 @@ export function isMet(moment: Moment, tenant: TenantId, name: string, condition:
   const other = moment.deployments.is(tenant, name)
   if (other === undefined || other.deleting || other.spec.replicas === 0) return false
   const replicas = replicasOf(other)
-  const assignments = moment.placements.is(tenant, ownerOf('deployment', other.uid))?.assignments ?? []
+  const assignments = ownAssignments(moment.placements.is(tenant, ownerOf('deployment', other.uid)))
   const fit = assignments.filter(
     ({ id, nodeId, replica, desired }) =>
       desired === 'running' &&

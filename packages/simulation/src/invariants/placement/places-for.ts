@@ -5,6 +5,7 @@ import type { StoredDeployment, StoredNode } from '@holdfast/server/store/record
 import { isOfPlatform, isReleased, type Moment } from '../moment.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
 import { volumesForbid } from '../volumes/consumers.ts'
+import { specOf } from './assigned.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
 /** Names of the nodes that would accept one more replica of the deployment. */
@@ -54,19 +55,26 @@ function isRoomy(moment: Moment, tenant: TenantId, { spec }: StoredDeployment, n
   return (['cpuMillis', 'memoryBytes'] as const).every((kind) => {
     const asked = spec.resources[kind]
     if (asked === 0) return true
-    const taken = namesOn(moment, tenant, node.id).map(
-      (name) => moment.deployments.is(tenant, name)?.spec.resources[kind] ?? 0,
-    )
+    const taken = replicasOn(moment, tenant, node.id).map(({ name, replica }) => {
+      const other = moment.deployments.is(tenant, name)
+      return other === undefined ? 0 : specOf(other, replica).resources[kind]
+    })
     return taken.reduce((sum, each) => sum + each, asked) <= node.capacity[kind]
   })
 }
 
-/** Deployment names on the node, one for each assignment. */
-function namesOn({ placements }: Moment, tenant: TenantId, id: NodeId): string[] {
+/** The assignments on the node, with the names of their deployments. */
+function replicasOn({ placements }: Moment, tenant: TenantId, id: NodeId) {
   return placements.all
     .filter((kept) => kept.tenant === tenant)
-    .flatMap(({ record }) => record.assignments.filter(({ nodeId }) => nodeId === id).map(() => record.name))
+    .flatMap(({ record: { name, assignments } }) =>
+      assignments.filter(({ nodeId }) => nodeId === id).map((replica) => ({ name, replica })),
+    )
 }
+
+/** Deployment names on the node, one for each assignment. */
+const namesOn = (moment: Moment, tenant: TenantId, id: NodeId): string[] =>
+  replicasOn(moment, tenant, id).map(({ name }) => name)
 
 function isWelcome({ spec }: StoredDeployment, here: readonly string[], runsAlready: boolean): boolean {
   const { affinity = [], antiAffinity = [] } = spec.placement ?? {}

@@ -2,7 +2,7 @@
 // leaves a node that no longer qualifies. Attested labels at the time of the write decide.
 
 import type { Invariant } from '../invariant.ts'
-import { deploymentOf, newAssignments, showPlaced } from './assigned.ts'
+import { deploymentOf, newAssignments, showPlaced, specOf } from './assigned.ts'
 import { residencyForbids } from './where-allowed.ts'
 
 export const residency: Invariant = {
@@ -11,7 +11,8 @@ export const residency: Invariant = {
     function* (moment) {
       for (const placed of newAssignments(moment)) {
         const node = moment.nodes.was(placed.tenant, placed.assignment.nodeId)
-        const spec = deploymentOf(moment, placed)?.spec
+        const stored = deploymentOf(moment, placed)
+        const spec = stored && specOf(stored, placed.assignment)
         const why = node && spec && residencyForbids(spec, node, cluster)
         if (why !== undefined)
           yield { subject: showPlaced(placed), message: `is placed on ${node?.name}: ${why}` }
@@ -32,7 +33,8 @@ export const residencySettled: Invariant = {
       for (const { tenant, record: placement } of moment.placements.all)
         for (const assignment of ill.has(placement.name) ? [] : placement.assignments) {
           const node = moment.nodes.is(tenant, assignment.nodeId)
-          const spec = tenant && deploymentOf(moment, { tenant, placement })?.spec
+          const stored = tenant && deploymentOf(moment, { tenant, placement })
+          const spec = stored && specOf(stored, assignment)
           const why = node && spec && residencyForbids(spec, node, cluster)
           if (why !== undefined && cluster.residencyEnforced !== false && assignment.desired === 'running')
             yield {

@@ -1,6 +1,6 @@
 // Invariant: with start-first, a serving replica is removed only when another replica with the same number serves. A full
-// quota, a drain or a changed label removes no replica without a replacement. Not checked for stop-first, self
-// anti-affinity, scaling down and deletion.
+// quota, a drain or a changed label removes no replica without a replacement. Replicas of a canary and those of the deployment
+// do not replace each other. Not checked for stop-first, self anti-affinity, scaling down, deletion and a canary that is over.
 
 import { type Assignment, deploymentUidOf, type TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
@@ -8,7 +8,15 @@ import type { Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
 import { volumesForbid, writes } from '../volumes/consumers.ts'
-import { deploymentOf, keptAssignments, type Placed, showPlaced } from './assigned.ts'
+import {
+  activeCanary,
+  deploymentOf,
+  isMarked,
+  keptAssignments,
+  type Placed,
+  showPlaced,
+  specOf,
+} from './assigned.ts'
 import { replicasOf } from './replicas-of.ts'
 import { type Cluster, constraintsForbid, residencyForbids } from './where-allowed.ts'
 
@@ -22,12 +30,14 @@ export const servesUntilReplaced: Invariant = {
         const { tenant, placement, assignment, was } = moved
         const stored = deploymentOf(moment, moved)
         if (was.desired !== 'running' || assignment.desired === 'running' || stored === undefined) continue
+        if (isMarked(assignment) && activeCanary(stored) === undefined) continue
         // If the quota leaves no room for a successor, the old replica may stop first; an event announces this.
         const isFull = containersOf(moment, tenant) >= limits.lowest(tenant, moment.now)
         if (mayStopFirst(stored, moved) || isFull || isAnnouncedFull(moment, placement)) continue
         if (!serves(moment, tenant, was) || mayNotStay(moment, tenant, stored, was, cluster)) continue
         const others = placement.assignments.filter(
-          (each) => each.replica === was.replica && each.id !== was.id,
+          (each) =>
+            each.replica === was.replica && each.id !== was.id && isMarked(each) === isMarked(assignment),
         )
         if (!others.some((each) => each.desired === 'running' && isServing(moment, tenant, each)))
           yield {
@@ -61,7 +71,8 @@ function mayStopFirst(
   // Also the update that drops the mount stops the writer first, because a rollback would return to it.
   const mounts = Object.values(placement.templates).map((template) => ({ volumes: template.mounts ?? [] }))
   const alone = spec.placement?.antiAffinity?.includes(spec.name) === true
-  const isSurplus = assignment.replica > replicasOf(stored)
+  const replicas = isMarked(assignment) ? activeCanary(stored)?.replicas : replicasOf(stored)
+  const isSurplus = assignment.replica > (replicas ?? 0)
   return deleting || isSurplus || writes(spec, ...mounts) || alone || spec.update.order === 'stop-first'
 }
 
@@ -88,10 +99,12 @@ const isReady = ({ state, reason }: StoredObservation): boolean => state === 're
 function mayNotStay(
   moment: Moment,
   tenant: TenantId,
-  { spec }: StoredDeployment,
-  { nodeId }: Assignment,
+  stored: StoredDeployment,
+  assignment: Assignment,
   cluster: Cluster,
 ): boolean {
+  const { nodeId } = assignment
+  const spec = specOf(stored, assignment)
   const node = moment.nodes.is(tenant, nodeId)
   const volumeOf = (id: string) => moment.volumes.is(tenant, id)
   const mounts = spec.volumes?.map(({ volume }) => volumeOf(volume)) ?? []

@@ -7,6 +7,7 @@ import type { SimulatedContainer } from '../../cluster/snapshot.ts'
 import type { Script } from '../../script/script.ts'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
+import { ownAssignments } from './assigned.ts'
 import { isMet } from './dependency-met.ts'
 import { placesFor } from './places-for.ts'
 import { replicasOf } from './replicas-of.ts'
@@ -73,10 +74,10 @@ function* unsettledDeployment(
   const { name } = stored.spec
   const replicas = replicasOf(stored)
   const placement = moment.placements.is(tenant, ownerOf('deployment', stored.uid))
-  const assignments = placement?.assignments ?? []
+  const assignments = ownAssignments(placement)
   const numbers = new Set(assignments.map(({ replica }) => replica)).size
   if (stored.deleting) {
-    if (assignments.length === 0)
+    if ((placement?.assignments ?? []).length === 0)
       yield { subject: name, message: 'is deleted, has nothing left and is not gone' }
     return
   }

@@ -4,7 +4,7 @@
 import type { StoredNode } from '@holdfast/server/store/records'
 import type { Invariant } from '../invariant.ts'
 import { isOfPlatform, type Moment } from '../moment.ts'
-import { deploymentOf, newAssignments, type Placed, showPlaced } from './assigned.ts'
+import { deploymentOf, isMarked, newAssignments, type Placed, showPlaced, specOf } from './assigned.ts'
 import { constraintsForbid } from './where-allowed.ts'
 
 export const takesWork: Invariant = {
@@ -13,8 +13,9 @@ export const takesWork: Invariant = {
     function* (moment) {
       for (const placed of newAssignments(moment)) {
         const node = moment.nodes.was(placed.tenant, placed.assignment.nodeId)
-        const spec = deploymentOf(moment, placed)?.spec
-        if (node === undefined || spec === undefined) continue
+        const stored = deploymentOf(moment, placed)
+        if (node === undefined || stored === undefined) continue
+        const spec = specOf(stored, placed.assignment)
         const why = [
           node.status === 'ready' ? undefined : `is ${node.status}`,
           node.schedulable && node.draining !== true ? undefined : 'takes no new work',
@@ -36,7 +37,12 @@ export const takesWork: Invariant = {
 function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, node: StoredNode): boolean {
   if (!node.controlPlane || isOfPlatform(moment, tenant)) return false
   const before = moment.placements.was(tenant, placement.owner)?.assignments ?? []
-  return !before.some(({ replica, nodeId }) => replica === assignment.replica && nodeId === node.id)
+  return !before.some(
+    (each) =>
+      each.replica === assignment.replica &&
+      each.nodeId === node.id &&
+      isMarked(each) === isMarked(assignment),
+  )
 }
 
 /** Whether the template has a part that the node's agent lacks. An agent that states nothing has health checks only. */

@@ -62,7 +62,15 @@ const writer =
   (world) =>
     withMachine(world, nodeId, () => ({
       containers: ids.map((assignmentId) => ({
-        ...{ assignmentId, owner: OWNER, templateHash: 'hash', state: 'ready', startedAt: 0, writes: [V] },
+        ...{
+          id: assignmentId,
+          assignmentId,
+          owner: OWNER,
+          templateHash: 'hash',
+          state: 'ready',
+          startedAt: 0,
+          writes: [V],
+        },
       })),
     }))
 
