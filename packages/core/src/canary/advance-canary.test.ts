@@ -59,6 +59,7 @@ describe('a canary advances', () => {
       'progressing since 30',
     ],
     ['stays ready without a lost replica', { phase: 'ready' }, { ready: 1 }, 900, 'ready since 0'],
+    ['stays ready although all replicas are lost', { phase: 'ready' }, { ready: 0 }, 900, 'ready since 0'],
     ['fails while it starts', {}, { failure: FAILED }, 5, 'aborted since 5: unhealthy'],
     [
       'fails while it is observed',

@@ -230,6 +230,31 @@ describe('a canary', () => {
     expect(planned.canary?.phase).toBe('progressing')
   })
 
+  test('that ends at its deadline gets no replica, although a node has just become free', () => {
+    const since = new Date(NOW - 60_000).toISOString()
+    const planned = plan(STABLE, canary({ since }))
+    expect(planned.canary).toMatchObject({ phase: 'aborted', reason: 'progress_deadline' })
+    expect(planned.added).toEqual([])
+    expect(assignmentsOf(planned)).toEqual(STABLE)
+  })
+
+  test('that is ready stays so when all its nodes are lost, and gets other replicas', () => {
+    const lost = { dispositions: { 3: 'failed' } } as const
+    const planned = plan([...STABLE, marked(1, 3), marked(2, 3)], canary({ phase: 'ready' }), lost)
+    expect(planned.canary?.phase).toBe('ready')
+    expect(planned.added.map(({ replica, canary: mark }) => [replica, mark])).toEqual([
+      [1, true],
+      [2, true],
+    ])
+  })
+
+  test('whose nodes are all lost is promoted as an update, in which the other replicas serve', () => {
+    const planned = plan([...STABLE, marked(1, 3), marked(2, 3)], undefined, {
+      ...{ dispositions: { 3: 'failed' }, target: NEW, deployment: { revision: 2 } },
+    })
+    expect(assignmentsOf(planned).slice(0, 2)).toEqual(STABLE)
+  })
+
   test('leaves with its deployment', () => {
     const planned = plan([...STABLE, marked(1, 1)], canary(), { deployment: { deleting: true } })
     const again = assignmentsOf(planned).filter(({ id }) => id !== 'can_1')

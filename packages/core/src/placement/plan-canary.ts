@@ -43,7 +43,8 @@ export function planCanary(
   const next = advanceCanary(state, facts, now)
   const replanAt = canaryReplanAt(next, facts)
   return {
-    part: planned,
+    // A canary that ends now gets no further replica; the next plan removes those that it has.
+    part: isActiveCanary(next) ? planned : { ...planned, added: [] },
     state: next,
     replanAt: replanAt !== undefined && replanAt > now ? replanAt : undefined,
   }
