@@ -95,7 +95,7 @@ const webSpec = (random: Random) => ({
     order: chance(random, 60) ? 'start-first' : 'stop-first',
     parallelism: between(random, 1, 3),
     failureAction: chance(random, 50) ? 'rollback' : 'pause',
-    progressDeadline: `${oneOf(random, [20, 60, 300])}s`,
+    progressDeadline: `${oneOf(random, [20, 40, 60])}s`,
   },
   ...(chance(random, 15) ? { healthCheck: CHECK } : {}),
   ...(chance(random, 8) ? { placement: { antiAffinity: [WEB.deployment] } } : {}),

@@ -1,7 +1,7 @@
 // Invariant: a promotion adopts the replicas of its canary. The placement of the new revision has them with its revision and
 // without their mark, and their containers are not created again. Replicas of other canaries are not adopted.
 
-import { type AssignmentId, type DeploymentUid, deploymentUidOf } from '@holdfast/contract'
+import { type Assignment, type AssignmentId, type DeploymentUid, deploymentUidOf } from '@holdfast/contract'
 import type { StoredPlacement } from '@holdfast/server/store/records'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
@@ -71,10 +71,15 @@ function* unadopted(
   placement: StoredPlacement,
   { revision, replicas }: Promoted,
 ): Generator<Broken> {
+  const promoted = new Set(replicas.map(({ assignment }) => assignment.id))
+  const kept = placement.assignments.filter(({ id }) => promoted.has(id))
   for (const placed of replicas) {
     const { tenant, assignment } = placed
     const is = placement.assignments.find(({ id }) => id === assignment.id)
-    if (is?.desired === 'running' && !isMarked(is) && is.revision === revision) continue
+    // After a drain that was cancelled, a number may have two replicas.
+    const isAdopted = kept.some((each) => each.replica === assignment.replica && isOfRevision(each, revision))
+    const isLeft = is?.desired === 'running' && !isOfRevision(is, revision)
+    if (isAdopted && !isLeft) continue
     const stored = deploymentOf(moment, placed)
     const isSurplus = stored === undefined || stored.deleting || assignment.replica > replicasOf(stored)
     if (isSurplus || mustLeave(moment, tenant, assignment)) continue
@@ -84,6 +89,9 @@ function* unadopted(
     }
   }
 }
+
+const isOfRevision = (each: Pick<Assignment, 'desired' | 'canary' | 'revision'>, revision: number): boolean =>
+  each.desired === 'running' && !isMarked(each) && each.revision === revision
 
 function* recreated({ world }: Moment, adopted: ReadonlyMap<AssignmentId, string>): Generator<Broken> {
   if (adopted.size === 0) return
