@@ -116,6 +116,14 @@ const logs = createRoute({
   component: lazyRouteComponent(() => import('./features/logs/logs-page.tsx'), 'LogsPage'),
 })
 
+const terminal = createRoute({
+  getParentRoute: () => deployment,
+  path: 'terminal',
+  validateSearch: ({ replica }: { replica?: unknown }): { replica?: number } =>
+    typeof replica === 'number' && replica > 0 ? { replica } : {},
+  component: lazyRouteComponent(() => import('./features/terminal/terminal-page.tsx'), 'TerminalPage'),
+})
+
 const history = createRoute({
   getParentRoute: () => deployment,
   path: 'history',
@@ -138,7 +146,7 @@ export const router = createRouter({
       nodes,
       node,
       timeline,
-      deployment.addChildren([deploymentHome, why, replicas, logs, history, events]),
+      deployment.addChildren([deploymentHome, why, replicas, logs, terminal, history, events]),
     ]),
   ]),
   basepath: '/ui',

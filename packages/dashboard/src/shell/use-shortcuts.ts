@@ -14,6 +14,7 @@ export const switchSingleKeys = (on: boolean): void => localStorage.setItem(KEY,
 
 export function useShortcuts({ onPalette, onHelp }: Shortcuts): void {
   const handle = useEffectEvent((event: KeyboardEvent) => {
+    if (hasOwnKeys(event)) return
     if (event.key === 'k' && (event.ctrlKey || event.metaKey)) return run(event, onPalette)
     if (isTyping(event) || !singleKeysOn()) return
     if (event.key === '?') return run(event, onHelp)
@@ -41,6 +42,10 @@ function isTyping({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean 
     (target instanceof HTMLElement && target.matches('input, textarea, select'))
   )
 }
+
+/** A terminal needs every key, also those of the page. */
+const hasOwnKeys = ({ target }: KeyboardEvent): boolean =>
+  target instanceof HTMLElement && target.closest('[data-own-keys]') !== null
 
 const elements = (selector: string): HTMLElement[] => [...document.querySelectorAll<HTMLElement>(selector)]
 

@@ -48,6 +48,10 @@ export const equivalents = {
       })}`,
     }
   },
+  terminal: (name: string, replica?: number): Equivalent => ({
+    command: `holdfast exec -it${replica === undefined ? '' : ` --replica ${replica}`} ${word(name)} sh`,
+    call: `POST ${API}/deployments/${encodeURIComponent(name)}/exec`,
+  }),
   history: (name: string): Equivalent => ({
     command: `holdfast rollout history ${word(name)}`,
     call: `GET ${API}/archives/deployments/${encodeURIComponent(name)}`,

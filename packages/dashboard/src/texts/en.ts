@@ -1,5 +1,6 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
+import { terminal } from './en/terminal.ts'
 import { formatCount } from './format.ts'
 
 export const texts = {
@@ -29,6 +30,7 @@ export const texts = {
     why: 'Why',
     replicas: 'Replicas',
     logs: 'Logs',
+    terminal: 'Terminal',
     history: 'History',
     notFound: 'No page at this address',
     notFoundNext: 'The link may be old, or the name may be misspelled.',
@@ -308,6 +310,9 @@ export const texts = {
     since: 'Since',
     restarts: 'Restarts',
     reason: 'Reason',
+    open: 'Open',
+    logsOf: (replica: number) => `Logs of replica ${replica}`,
+    terminalOf: (replica: number) => `Terminal of replica ${replica}`,
   },
 
   logs: {
@@ -327,6 +332,8 @@ export const texts = {
     unavailable: (replica: number, node: string, reason: string) =>
       `The log of replica ${replica} on ${node} cannot be read: ${reason}`,
   },
+
+  terminal,
 
   history: {
     title: 'Revisions',

@@ -18,6 +18,7 @@ const TABS = [
   { to: '/t/$tenant/deployments/$name/why', label: texts.pages.why },
   { to: '/t/$tenant/deployments/$name/replicas', label: texts.pages.replicas },
   { to: '/t/$tenant/deployments/$name/logs', label: texts.pages.logs },
+  { to: '/t/$tenant/deployments/$name/terminal', label: texts.pages.terminal },
   { to: '/t/$tenant/deployments/$name/history', label: texts.pages.history },
   { to: '/t/$tenant/deployments/$name/events', label: texts.pages.events },
 ] as const

@@ -1,8 +1,9 @@
 // The replicas of a deployment: where each is, in which state, and why it is not ready.
 
 import type { PlacementEntry } from '@holdfast/contract'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
+import { useSession } from '../../api/session.tsx'
 import { usePlacements } from '../../api/use-deployments.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -23,6 +24,7 @@ const HEADS = [
   texts.replicas.restarts,
   texts.replicas.since,
   texts.replicas.reason,
+  texts.replicas.open,
 ]
 
 export function ReplicasPage() {
@@ -33,13 +35,18 @@ export function ReplicasPage() {
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {data === undefined && error === null ? <Loading lines={4} /> : null}
       {data?.length === 0 ? <p className={styles.muted}>{texts.replicas.none}</p> : null}
-      {data === undefined || data.length === 0 ? null : <ReplicaTable entries={data} />}
+      {data === undefined || data.length === 0 ? null : <ReplicaTable name={name} entries={data} />}
       <CliFoot same={equivalents.replicas(name)} />
     </>
   )
 }
 
-function ReplicaTable({ entries }: { readonly entries: readonly PlacementEntry[] }) {
+interface TableProps {
+  readonly name: string
+  readonly entries: readonly PlacementEntry[]
+}
+
+function ReplicaTable({ name, entries }: TableProps) {
   return (
     <table className={styles.table}>
       <thead>
@@ -53,14 +60,14 @@ function ReplicaTable({ entries }: { readonly entries: readonly PlacementEntry[]
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Row key={`${entry.replica}-${entry.nodeId}-${entry.revision}`} entry={entry} />
+          <Row key={`${entry.replica}-${entry.nodeId}-${entry.revision}`} name={name} entry={entry} />
         ))}
       </tbody>
     </table>
   )
 }
 
-function Row({ entry }: { readonly entry: PlacementEntry }) {
+function Row({ name, entry }: { readonly name: string; readonly entry: PlacementEntry }) {
   const { replica, state, nodeName, revision, restarts = 0, startedAt, reason, cause } = entry
   return (
     <tr>
@@ -73,8 +80,38 @@ function Row({ entry }: { readonly entry: PlacementEntry }) {
       <td data-head={texts.replicas.restarts}>{restarts}</td>
       <td data-head={texts.replicas.since}>{startedAt === null ? null : <Moment iso={startedAt} age />}</td>
       <td data-head={texts.replicas.reason} className={styles.reason}>
-        {reason === undefined ? null : <strong>{wordsOf(reason)}</strong>} {cause}
+        {reason === undefined ? null : <strong>{wordsOf(reason)}</strong>}
+        {cause === undefined ? null : ` ${cause}`}
+      </td>
+      <td data-head={texts.replicas.open}>
+        <Links name={name} replica={replica} />
       </td>
     </tr>
+  )
+}
+
+/** The log and the terminal of this replica. */
+function Links({ name, replica }: { readonly name: string; readonly replica: number }) {
+  const { tenant } = useSession()
+  const params = { tenant, name }
+  return (
+    <span className={styles.links}>
+      <Link
+        to="/t/$tenant/deployments/$name/logs"
+        params={params}
+        search={{ replica }}
+        aria-label={texts.replicas.logsOf(replica)}
+      >
+        {texts.pages.logs}
+      </Link>
+      <Link
+        to="/t/$tenant/deployments/$name/terminal"
+        params={params}
+        search={{ replica }}
+        aria-label={texts.replicas.terminalOf(replica)}
+      >
+        {texts.pages.terminal}
+      </Link>
+    </span>
   )
 }
