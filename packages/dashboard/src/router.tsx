@@ -80,6 +80,8 @@ const node = createRoute({
 const deployment = createRoute({
   getParentRoute: () => tenant,
   path: 'deployments/$name',
+  // The shown time is kept while a person goes from page to page.
+  validateSearch: ({ at }: { at?: unknown }) => given({ at: text(at) }),
   component: lazyRouteComponent(
     () => import('./features/deployment/deployment-frame.tsx'),
     'DeploymentFrame',
@@ -95,8 +97,8 @@ const deploymentHome = createRoute({
 const why = createRoute({
   getParentRoute: () => deployment,
   path: 'why',
-  validateSearch: ({ at, view }: { at?: unknown; view?: unknown }) =>
-    given({ at: text(at), view: view === 'groups' ? ('groups' as const) : undefined }),
+  validateSearch: ({ view }: { view?: unknown }) =>
+    given({ view: view === 'groups' ? ('groups' as const) : undefined }),
   component: lazyRouteComponent(() => import('./features/deployment/why-page.tsx'), 'WhyPage'),
 })
 

@@ -1,7 +1,7 @@
 // The timeline of the tenant: events, and audit entries of the requests behind them, before a time.
 
 import type { AuditEntry, ListedEvent } from '@holdfast/contract'
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
 import { useSession } from './session.tsx'
@@ -22,6 +22,17 @@ export interface TimelineData {
 }
 
 const LIMIT = 100
+
+/** The events of one record before a time, newest first. */
+export function useEventsBefore(subject: string, until: string): UseQueryResult<readonly ListedEvent[]> {
+  const { client, tenant } = useSession()
+  const filter = { limit: LIMIT, subject, until }
+  return useQuery({
+    queryKey: keys.events(tenant, filter),
+    queryFn: async ({ signal }) => requireValue(await client.pastEvents(filter, { signal })).items,
+    select: (oldestFirst) => oldestFirst.toReversed(),
+  })
+}
 
 export function useTimeline({ subject, until }: TimelineFilter): TimelineData {
   const { client, tenant } = useSession()

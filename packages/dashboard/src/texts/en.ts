@@ -1,6 +1,7 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
 import { terminal } from './en/terminal.ts'
+import { time } from './en/time.ts'
 import { formatCount } from './format.ts'
 
 export const texts = {
@@ -209,7 +210,7 @@ export const texts = {
     remedies: 'Remedies',
     remediesNote: 'the cheapest first; each one alone is enough for one replica',
     noRemedy: 'No change of yours would help. The reasons of each node are below.',
-    placed: 'Every replica has a node.',
+    placed: 'Nothing is in the way: every replica has a node, and no container fails.',
     matrix: 'Each node and each filter',
     node: 'Node',
     remedy: 'Remedy',
@@ -234,12 +235,9 @@ export const texts = {
     exit: (code: number) => `exit code ${code}`,
     checks: (count: number) => `${formatCount(count, 'failed check')} in a row`,
     decided: 'Decided',
-    at: 'Explain the past: at',
-    atHint: '14:05, or an age: 2h',
     atInvalid: 'Not a time. Use 14:05, 14:05:30, 2026-11-18 14:05, or an age such as 2h.',
     show: 'Show',
     now: 'Back to now',
-    past: (time: string) => `As it was ${time}. Nothing can be changed here.`,
     how: 'How',
     hideHow: 'Hide',
     decisions: 'Decisions, the latest first',
@@ -335,6 +333,8 @@ export const texts = {
 
   terminal,
 
+  time,
+
   history: {
     title: 'Revisions',
     note: 'the newest first, each compared with the one before',
@@ -348,6 +348,7 @@ export const texts = {
 
   events: {
     timeline: 'Timeline of this deployment',
+    order: 'the newest first',
     none: 'No event is stored for this deployment.',
     times: (count: number) => `${count} times`,
   },

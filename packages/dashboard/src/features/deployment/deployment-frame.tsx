@@ -1,40 +1,82 @@
 // The frame of one deployment: its state with the reason, and its pages as tabs.
 
 import type { StatusWithTimeline } from '@holdfast/contract'
-import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
+import { getRouteApi, Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { explainFailure, isNotFound } from '../../api/failure.ts'
 import { useSession } from '../../api/session.tsx'
 import { useRevision, useStatus } from '../../api/use-deployments.ts'
+import { useDecisions } from '../../api/use-why.ts'
 import { Failed } from '../../parts/failed.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { decisionAt } from '../../parts/time/stops.ts'
+import { TimeBar } from '../../parts/time/time-bar.tsx'
+import { useNow } from '../../parts/use-now.ts'
 import { texts } from '../../texts/en.ts'
+import { formatTime } from '../../texts/format.ts'
 import styles from './deployment-frame.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name')
 
+/** Pages with `past` can show the deployment as it was; the others show the present only. */
 const TABS = [
-  { to: '/t/$tenant/deployments/$name/why', label: texts.pages.why },
-  { to: '/t/$tenant/deployments/$name/replicas', label: texts.pages.replicas },
-  { to: '/t/$tenant/deployments/$name/logs', label: texts.pages.logs },
-  { to: '/t/$tenant/deployments/$name/terminal', label: texts.pages.terminal },
-  { to: '/t/$tenant/deployments/$name/history', label: texts.pages.history },
-  { to: '/t/$tenant/deployments/$name/events', label: texts.pages.events },
+  { to: '/t/$tenant/deployments/$name/why', label: texts.pages.why, past: true },
+  { to: '/t/$tenant/deployments/$name/replicas', label: texts.pages.replicas, past: false },
+  { to: '/t/$tenant/deployments/$name/logs', label: texts.pages.logs, past: false },
+  { to: '/t/$tenant/deployments/$name/terminal', label: texts.pages.terminal, past: false },
+  { to: '/t/$tenant/deployments/$name/history', label: texts.pages.history, past: true },
+  { to: '/t/$tenant/deployments/$name/events', label: texts.pages.events, past: true },
 ] as const
+
+const lastPart = (path: string): string => path.split('/').at(-1) ?? ''
+const hasPast = (path: string): boolean =>
+  TABS.some(({ to, past }) => past && lastPart(to) === lastPart(path))
 
 export function DeploymentFrame() {
   const { name } = route.useParams()
+  const search = route.useSearch()
+  const travels = hasPast(useLocation().pathname)
+  const at = travels ? search.at : undefined
   const { data: status, error, refetch } = useStatus(name)
   if (error !== null && isNotFound(error)) return <Unknown name={name} />
+  const state = status === undefined ? null : <State name={name} status={status} />
   return (
-    <div className={styles.page}>
-      <PageHead title={name} aside={status === undefined ? null : <State name={name} status={status} />} />
-      {status === undefined ? null : <Message status={status} />}
+    <div className={styles.page} {...(at === undefined ? {} : { 'data-past': true })}>
+      <PageHead title={name} aside={at === undefined ? state : <PastState name={name} at={at} />} />
+      {status === undefined || at !== undefined ? null : <Message status={status} />}
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
-      <Tabs name={name} />
+      <Tabs name={name} at={at} />
+      {travels ? <Travel key={name} name={name} at={at} /> : null}
       <Outlet />
     </div>
+  )
+}
+
+function Travel({ name, at }: { readonly name: string; readonly at: string | undefined }) {
+  const navigate = useNavigate()
+  const { data: decisions = [] } = useDecisions(name)
+  const choose = (next: string | undefined): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, at: next }), replace: at !== undefined })
+  return <TimeBar at={at} decisions={decisions} onChoose={choose} />
+}
+
+/** The phase and revision at a time of the past. */
+function PastState({ name, at }: { readonly name: string; readonly at: string }) {
+  const now = useNow()
+  const { data: decisions } = useDecisions(name)
+  const decision = decisions === undefined ? undefined : decisionAt(decisions, at)
+  return (
+    <span className={styles.state}>
+      {decision === undefined ? null : (
+        <>
+          <PhaseBadge word={decision.phase} reason={decision.reason} />
+          <span>{texts.deployment.revision(decision.revision)}</span>
+        </>
+      )}
+      {decisions !== undefined && decision === undefined ? <span>{texts.time.noDecision}</span> : null}
+      <strong role="status">{texts.time.past(formatTime(at, now))}</strong>
+    </span>
   )
 }
 
@@ -66,12 +108,19 @@ function Message({ status: { message, failure } }: { readonly status: StatusWith
   )
 }
 
-function Tabs({ name }: { readonly name: string }) {
+function Tabs({ name, at }: { readonly name: string; readonly at: string | undefined }) {
   const { tenant } = useSession()
   return (
     <nav className={styles.tabs} aria-label={name}>
-      {TABS.map(({ to, label }) => (
-        <Link key={to} to={to} params={{ tenant, name }} search={{}} className={styles.tab}>
+      {TABS.map(({ to, label, past }) => (
+        <Link
+          key={to}
+          to={to}
+          params={{ tenant, name }}
+          search={past && at !== undefined ? { at } : {}}
+          className={styles.tab}
+          {...(past || at === undefined ? {} : { title: texts.time.onlyNow(label) })}
+        >
           {label}
         </Link>
       ))}

@@ -24,12 +24,14 @@ interface Props {
 
 export function Explanation({ why, past, shown, cordon }: Props) {
   const rows = rowsOf(why)
+  const isWell = why.phase === 'Running' && rows.length === 0 && why.containers === undefined && !past
   const remedies = remediesOf(why).map((known) => withButton(known, past ? undefined : cordon))
   return (
     <>
       <p className={styles.summary}>
         {why.summary === shown && !past ? null : <strong>{why.summary} </strong>}
-        {why.decidedAt === null ? null : (
+        {isWell ? texts.why.placed : null}
+        {why.decidedAt === null || isWell ? null : (
           <span className={styles.muted}>
             {texts.why.decided} <Moment iso={why.decidedAt} />
           </span>

@@ -10,12 +10,10 @@ import { useStale } from '../../live/live-provider.tsx'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
-import { Notice } from '../../parts/notice.tsx'
-import { TimeTravel } from '../../parts/time-travel.tsx'
-import { useNow } from '../../parts/use-now.ts'
+import { DecisionList } from '../../parts/time/decision-list.tsx'
+import { decisionAt } from '../../parts/time/stops.ts'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
-import { formatTime } from '../../texts/format.ts'
 import { Explanation } from './explanation.tsx'
 import styles from './why-page.module.css'
 
@@ -30,14 +28,13 @@ export function WhyPage() {
 function WhyOf({ name }: { readonly name: string }) {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
-  const { why, error, hasMore, readMore } = useWhy(name, filter)
+  const { why, error, hasMore, isOld, readMore } = useWhy(name, filter)
   const { data: decisions = [] } = useDecisions(name)
   const { data: status } = useStatus(name)
   const cordon = useCordon(useStale())
   const choose = (next: WhyFilter): void => void navigate({ search: { ...filter, ...next } })
   return (
-    <div className={styles.page} {...(filter.at === undefined ? {} : { 'data-past': true })}>
-      {filter.at === undefined ? null : <PastNotice at={filter.at} onNow={() => choose({ at: undefined })} />}
+    <div className={styles.page} {...(isOld ? { 'data-stale': true, 'aria-busy': true } : {})}>
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {why === undefined && error === null ? <Loading lines={6} /> : null}
       {why === undefined ? null : (
@@ -46,22 +43,15 @@ function WhyOf({ name }: { readonly name: string }) {
       {why === undefined || !(hasMore || filter.view === 'groups') ? null : (
         <More groups={filter.view === 'groups'} onMore={readMore} onView={(view) => choose({ view })} />
       )}
-      <TimeTravel at={filter.at} decisions={decisions} onChoose={(at) => choose({ at })} />
+      {decisions.length === 0 ? null : (
+        <DecisionList
+          decisions={decisions}
+          chosen={filter.at === undefined ? undefined : decisionAt(decisions, filter.at)}
+          onChoose={(at) => choose({ at })}
+        />
+      )}
       <CliFoot same={equivalents.why(name, filter.at)} />
     </div>
-  )
-}
-
-function PastNotice({ at, onNow }: { readonly at: string; onNow(): void }) {
-  const now = useNow()
-  return (
-    <Notice severity="info" title={texts.why.past(formatTime(at, now))}>
-      <div>
-        <Button variant="default" size="compact-sm" onClick={onNow}>
-          {texts.why.now}
-        </Button>
-      </div>
-    </Notice>
   )
 }
 

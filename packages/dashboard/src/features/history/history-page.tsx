@@ -20,7 +20,10 @@ const route = getRouteApi('/t/$tenant/deployments/$name/history')
 
 export function HistoryPage() {
   const { name } = route.useParams()
-  const { data, error } = useRevisions(name)
+  const { at } = route.useSearch()
+  const { data: all, error } = useRevisions(name)
+  const data =
+    at === undefined ? all : all?.filter(({ createdAt }) => Date.parse(createdAt) <= Date.parse(at))
   const { data: status } = useStatus(name)
   return (
     <>
@@ -28,6 +31,7 @@ export function HistoryPage() {
       {data === undefined && error === null ? <Loading lines={6} /> : null}
       {data === undefined ? null : (
         <Panel title={texts.history.title} aside={texts.history.note}>
+          {data.length === 0 ? <p className={styles.muted}>{texts.time.noRevisions}</p> : null}
           <ol>
             {data.map((entry, at) => (
               <Revision
@@ -35,7 +39,8 @@ export function HistoryPage() {
                 entry={entry}
                 before={data[at + 1]}
                 latest={at === 0}
-                running={entry.revision === status?.runningRevision}
+                running={at === undefined && entry.revision === status?.runningRevision}
+                past={at !== undefined}
               />
             ))}
           </ol>
@@ -52,9 +57,11 @@ interface RevisionProps {
   readonly before: ArchiveEntry | undefined
   readonly latest: boolean
   readonly running: boolean
+  /** True if the page shows the past, in which nothing can be changed. */
+  readonly past: boolean
 }
 
-function Revision({ entry, before, latest, running }: RevisionProps) {
+function Revision({ entry, before, latest, running, past }: RevisionProps) {
   const { name, revision, createdAt, authorName, author, spec } = entry
   return (
     <li className={styles.revision}>
@@ -70,7 +77,7 @@ function Revision({ entry, before, latest, running }: RevisionProps) {
       ) : (
         <Changes changes={changedFields(asJson(before.spec), asJson(spec))} />
       )}
-      {latest ? null : <Return command={equivalents.rollBack(name, revision).command} />}
+      {latest || past ? null : <Return command={equivalents.rollBack(name, revision).command} />}
     </li>
   )
 }
