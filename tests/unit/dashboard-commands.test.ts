@@ -25,6 +25,13 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.nodes().command, 'get'],
   [equivalents.node('acme-1', 'node_1').command, 'describe'],
   [equivalents.drain('acme-1', 'node_1').command, 'node drain'],
+  [equivalents.restart('report').command, 'rollout restart'],
+  [equivalents.scale('report', 3).command, 'scale'],
+  [equivalents.remove('report').command, 'delete'],
+  [equivalents.promote('report', true).command, 'rollout canary promote'],
+  [equivalents.abort('report').command, 'rollout canary abort'],
+  [equivalents.apply('report').command, 'apply'],
+  [equivalents.apply().command, 'apply'],
   [texts.signIn.helpCommand, 'token create'],
   ...texts.overview.nodeCommands.map((command) => [command, 'node join-token'] as const),
   ...texts.overview.firstCommands.map((command) => [command, command.split(' ')[1] ?? ''] as const),
@@ -61,6 +68,12 @@ test('every kind of shown command is tried above', () => {
     equivalents.nodes(),
     equivalents.node('x', 'node_1'),
     equivalents.drain('x', 'node_1'),
+    equivalents.restart('x'),
+    equivalents.scale('x', 1),
+    equivalents.remove('x'),
+    equivalents.promote('x', false),
+    equivalents.abort('x'),
+    equivalents.apply('x'),
   ]
   expect(shown).toHaveLength(Object.keys(equivalents).length)
   for (const { command } of shown) expect(tried).toContain(command.split(' ').slice(0, 2).join(' '))

@@ -8,6 +8,7 @@ import {
   Navigate,
   Outlet,
 } from '@tanstack/react-router'
+import { readChange } from './api/plan/read-change.ts'
 import type { LogFilter } from './api/use-logs.ts'
 import { Home } from './shell/home.tsx'
 import { NoPage, NoPageAlone } from './shell/no-page.tsx'
@@ -129,7 +130,18 @@ const terminal = createRoute({
 const history = createRoute({
   getParentRoute: () => deployment,
   path: 'history',
+  validateSearch: ({ from, to }: { from?: unknown; to?: unknown }): { from?: number; to?: number } => ({
+    ...(typeof from === 'number' && from > 0 ? { from } : {}),
+    ...(typeof to === 'number' && to > 0 ? { to } : {}),
+  }),
   component: lazyRouteComponent(() => import('./features/history/history-page.tsx'), 'HistoryPage'),
+})
+
+const change = createRoute({
+  getParentRoute: () => deployment,
+  path: 'change',
+  validateSearch: readChange,
+  component: lazyRouteComponent(() => import('./features/change/change-page.tsx'), 'ChangePage'),
 })
 
 const events = createRoute({
@@ -148,7 +160,7 @@ export const router = createRouter({
       nodes,
       node,
       timeline,
-      deployment.addChildren([deploymentHome, why, replicas, logs, terminal, history, events]),
+      deployment.addChildren([deploymentHome, why, replicas, logs, terminal, history, events, change]),
     ]),
   ]),
   basepath: '/ui',

@@ -18,6 +18,9 @@ export const keys = {
   nodes: (tenant: string, part: string) => [tenant, 'nodes', part] as const,
   nodeReplicas: (tenant: string, id: string) => [tenant, 'replicas', id] as const,
   drain: (tenant: string, id: string) => [tenant, 'drain', id] as const,
+  /** The plan of a change under review. */
+  plan: (tenant: string, id: string) => [tenant, 'plan', id] as const,
+  scaling: (tenant: string, name: string) => [tenant, 'scaling', name] as const,
 }
 
 /** The beginnings of the keys whose data may be old after changes of these records, each once. */
@@ -37,6 +40,8 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         name === '' ? [tenant, 'why'] : [tenant, 'why', name],
         [tenant, 'replicas'],
         [tenant, 'drain'],
+        [tenant, 'plan'],
+        name === '' ? [tenant, 'scaling'] : [tenant, 'scaling', name],
       ]
     case 'nodes':
       // Why a deployment has no node depends on every node.
@@ -45,6 +50,7 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'nodes'],
         [tenant, 'why'],
         [tenant, 'drain'],
+        [tenant, 'plan'],
       ]
     case 'tokens':
       return [
@@ -55,9 +61,11 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
     case 'audit':
       return [[tenant, resource]]
     default:
+      // A plan depends on volumes, networks, secrets, jobs and quotas, too.
       return [
         [tenant, 'overview'],
         [tenant, resource],
+        [tenant, 'plan'],
       ]
   }
 }

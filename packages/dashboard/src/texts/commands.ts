@@ -7,6 +7,8 @@ export interface Equivalent {
 
 const API = '/api/v1'
 
+const one = (name: string): string => `${API}/deployments/${encodeURIComponent(name)}`
+
 /** Names of the platform contain no character that a shell would interpret; other texts are quoted. */
 const word = (text: string): string =>
   /^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
@@ -75,5 +77,29 @@ export const equivalents = {
   drain: (name: string, id: string): Equivalent => ({
     command: `holdfast node drain ${word(name)}`,
     call: `POST ${API}/nodes/${encodeURIComponent(id)}/drain`,
+  }),
+  restart: (name: string): Equivalent => ({
+    command: `holdfast rollout restart ${word(name)}`,
+    call: `POST ${one(name)}/restart`,
+  }),
+  scale: (name: string, replicas: number): Equivalent => ({
+    command: `holdfast scale ${word(name)} ${replicas}`,
+    call: `PUT ${one(name)}`,
+  }),
+  remove: (name: string): Equivalent => ({
+    command: `holdfast delete ${word(name)}`,
+    call: `DELETE ${one(name)}`,
+  }),
+  promote: (name: string, force: boolean): Equivalent => ({
+    command: `holdfast rollout canary promote ${word(name)}${force ? ' --force' : ''}`,
+    call: `POST ${one(name)}/canary/promote`,
+  }),
+  abort: (name: string): Equivalent => ({
+    command: `holdfast rollout canary abort ${word(name)}`,
+    call: `POST ${one(name)}/canary/abort`,
+  }),
+  apply: (name?: string): Equivalent => ({
+    command: `holdfast apply -f ${word(name === undefined ? 'FILE' : `${name}.yaml`)}`,
+    call: name === undefined ? `POST ${API}/deployments` : `PUT ${one(name)}`,
   }),
 }

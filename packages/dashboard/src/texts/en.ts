@@ -1,11 +1,14 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
+import { change, plan } from './en/plan.ts'
 import { terminal } from './en/terminal.ts'
 import { time } from './en/time.ts'
 import { formatCount } from './format.ts'
 
 export const texts = {
   product: 'Holdfast',
+  plan,
+  change,
 
   signIn: {
     title: 'Sign in',
@@ -295,7 +298,8 @@ export const texts = {
     stops: (replica: number, node: string) => `Replica ${replica} on ${node} stops`,
     moves: (replica: number, from: string, to: string) => `Replica ${replica} moves from ${from} to ${to}`,
     restarts: (replica: number, node: string) => `Replica ${replica} is recreated on ${node}`,
-    lowest: (ready: number, desired: number) => `Never fewer than ${ready} of ${desired} ready`,
+    lowest: (ready: number, desired: number) =>
+      desired === 0 ? 'No replica stays' : `Never fewer than ${ready} of ${desired} ready`,
     omitted: (reason: string) => `Further effects are not listed: ${reason}`,
   },
 
@@ -342,8 +346,11 @@ export const texts = {
     running: 'runs',
     oldest: 'The oldest revision that is kept.',
     unchanged: 'No field changed: it was stored again, for example by a restart.',
-    absent: 'absent',
-    change: (from: string, to: string) => `${from} → ${to}`,
+    rollBack: (revision: number) => `Roll back to revision ${revision}`,
+    compare: 'Compare two revisions',
+    from: 'From revision',
+    to: 'To revision',
+    same: 'These two revisions have the same fields.',
   },
 
   events: {

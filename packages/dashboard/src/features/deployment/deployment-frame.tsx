@@ -43,7 +43,11 @@ export function DeploymentFrame() {
   const state = status === undefined ? null : <State name={name} status={status} />
   return (
     <div className={styles.page} {...(at === undefined ? {} : { 'data-past': true })}>
-      <PageHead title={name} aside={at === undefined ? state : <PastState name={name} at={at} />} />
+      <PageHead
+        title={name}
+        aside={at === undefined ? state : <PastState name={name} at={at} />}
+        actions={at === undefined ? <Actions name={name} /> : null}
+      />
       {status === undefined || at !== undefined ? null : <Message status={status} />}
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
       <Tabs name={name} at={at} />
@@ -77,6 +81,31 @@ function PastState({ name, at }: { readonly name: string; readonly at: string })
       {decisions !== undefined && decision === undefined ? <span>{texts.time.noDecision}</span> : null}
       <strong role="status">{texts.time.past(formatTime(at, now))}</strong>
     </span>
+  )
+}
+
+const ACTS = [
+  { act: 'scale', label: texts.change.scaleAct },
+  { act: 'restart', label: texts.change.restartAct },
+] as const
+
+/** Each leads to its plan. Delete is not among them: it stands apart, on the page of the settings. */
+function Actions({ name }: { readonly name: string }) {
+  const { tenant } = useSession()
+  return (
+    <>
+      {ACTS.map(({ act, label }) => (
+        <Link
+          key={act}
+          to="/t/$tenant/deployments/$name/change"
+          params={{ tenant, name }}
+          search={{ act }}
+          className={styles.act}
+        >
+          {label}
+        </Link>
+      ))}
+    </>
   )
 }
 

@@ -1,26 +1,30 @@
-// The stored revisions of a deployment, newest first: who stored each, when, and which fields it changed.
+// The stored revisions of a deployment, newest first: who stored each, when, and which fields it changed; any two can be
+// compared, and each leads to the plan that returns to it.
 
-import type { ArchiveEntry, Json } from '@holdfast/contract'
-import { getRouteApi } from '@tanstack/react-router'
+import type { ArchiveEntry } from '@holdfast/contract'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
+import { useSession } from '../../api/session.tsx'
 import { useRevisions, useStatus } from '../../api/use-deployments.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
-import { CopyButton } from '../../parts/copy-button.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { changedFields } from '../../parts/plan/changed-fields.ts'
+import { specJson } from '../../parts/plan/conflict.tsx'
+import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
-import { showValue } from '../../texts/show-value.ts'
-import { type ChangedField, changedFields } from './changed-fields.ts'
+import { Compare } from './compare.tsx'
 import styles from './history-page.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/history')
 
 export function HistoryPage() {
   const { name } = route.useParams()
-  const { at } = route.useSearch()
+  const { at, ...search } = route.useSearch()
+  const navigate = route.useNavigate()
   const { data: all, error } = useRevisions(name)
   const data =
     at === undefined ? all : all?.filter(({ createdAt }) => Date.parse(createdAt) <= Date.parse(at))
@@ -29,16 +33,23 @@ export function HistoryPage() {
     <>
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {data === undefined && error === null ? <Loading lines={6} /> : null}
+      {data === undefined || data.length < 2 ? null : (
+        <Compare
+          entries={data}
+          pair={search}
+          onChoose={(pair) => void navigate({ search: (before) => ({ ...before, ...pair }), replace: true })}
+        />
+      )}
       {data === undefined ? null : (
         <Panel title={texts.history.title} aside={texts.history.note}>
           {data.length === 0 ? <p className={styles.muted}>{texts.time.noRevisions}</p> : null}
           <ol>
-            {data.map((entry, at) => (
+            {data.map((entry, index) => (
               <Revision
                 key={entry.revision}
                 entry={entry}
-                before={data[at + 1]}
-                latest={at === 0}
+                before={data[index + 1]}
+                latest={index === 0}
                 running={at === undefined && entry.revision === status?.runningRevision}
                 past={at !== undefined}
               />
@@ -62,7 +73,7 @@ interface RevisionProps {
 }
 
 function Revision({ entry, before, latest, running, past }: RevisionProps) {
-  const { name, revision, createdAt, authorName, author, spec } = entry
+  const { name, revision, createdAt, authorName, author } = entry
   return (
     <li className={styles.revision}>
       <p className={styles.head}>
@@ -75,37 +86,35 @@ function Revision({ entry, before, latest, running, past }: RevisionProps) {
       {before === undefined ? (
         <p className={styles.muted}>{texts.history.oldest}</p>
       ) : (
-        <Changes changes={changedFields(asJson(before.spec), asJson(spec))} />
+        <Changes before={before} after={entry} />
       )}
-      {latest || past ? null : <Return command={equivalents.rollBack(name, revision).command} />}
+      {latest || past ? null : <RollBack name={name} revision={revision} />}
     </li>
   )
 }
 
-/** The stored spec as plain JSON, in which members that are not given are absent. */
-const asJson = (spec: ArchiveEntry['spec']): Json => JSON.parse(JSON.stringify(spec))
-
-function Changes({ changes }: { readonly changes: readonly ChangedField[] }) {
-  if (changes.length === 0) return <p className={styles.muted}>{texts.history.unchanged}</p>
-  return (
-    <ul className={styles.changes}>
-      {changes.map(({ field, from, to }) => (
-        <li key={field}>
-          <code>{field}</code> {texts.history.change(showSide(from), showSide(to))}
-        </li>
-      ))}
-    </ul>
+function Changes({ before, after }: { readonly before: ArchiveEntry; readonly after: ArchiveEntry }) {
+  const changes = changedFields(specJson(before), specJson(after))
+  return changes.length === 0 ? (
+    <p className={styles.muted}>{texts.history.unchanged}</p>
+  ) : (
+    <FieldChanges changes={changes} />
   )
 }
 
-const showSide = (value: Json | undefined): string =>
-  value === undefined ? texts.history.absent : showValue(value)
-
-/** The command that stores this revision again as the newest one. */
-function Return({ command }: { readonly command: string }) {
+/** Leads to the plan of the return; nothing changes before the plan was read. */
+function RollBack({ name, revision }: { readonly name: string; readonly revision: number }) {
+  const { tenant } = useSession()
   return (
-    <p className={styles.return}>
-      <code>{command}</code> <CopyButton text={command} />
+    <p>
+      <Link
+        to="/t/$tenant/deployments/$name/change"
+        params={{ tenant, name }}
+        search={{ act: 'rollback', revision }}
+        data-row
+      >
+        {texts.history.rollBack(revision)}
+      </Link>
     </p>
   )
 }

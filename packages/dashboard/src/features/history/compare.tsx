@@ -1,0 +1,58 @@
+// Compares any two kept revisions of a deployment. The pair is in the address, so that a comparison can be linked to.
+
+import type { ArchiveEntry } from '@holdfast/contract'
+import { Panel } from '../../parts/panel.tsx'
+import { changedFields } from '../../parts/plan/changed-fields.ts'
+import { specJson } from '../../parts/plan/conflict.tsx'
+import { FieldChanges } from '../../parts/plan/field-changes.tsx'
+import { texts } from '../../texts/en.ts'
+import styles from './history-page.module.css'
+
+interface Pair {
+  readonly from?: number
+  readonly to?: number
+}
+
+interface Props {
+  /** The revisions, newest first. */
+  readonly entries: readonly ArchiveEntry[]
+  readonly pair: Pair
+  onChoose(pair: Pair): void
+}
+
+export function Compare({ entries, pair, onChoose }: Props) {
+  const find = (revision: number | undefined, otherwise: ArchiveEntry | undefined) =>
+    entries.find((entry) => entry.revision === revision) ?? otherwise
+  const [from, to] = [find(pair.from, entries[1]), find(pair.to, entries[0])]
+  if (from === undefined || to === undefined) return null
+  const chosen = { from: from.revision, to: to.revision }
+  const changes = changedFields(specJson(from), specJson(to))
+  return (
+    <Panel title={texts.history.compare}>
+      <div className={styles.pair}>
+        {(['from', 'to'] as const).map((side) => (
+          <label key={side} className={styles.choice}>
+            {texts.history[side]}
+            <select
+              value={chosen[side]}
+              onChange={(event) => onChoose({ ...chosen, [side]: Number(event.currentTarget.value) })}
+            >
+              {entries.map(({ revision }) => (
+                <option key={revision} value={revision}>
+                  {revision}
+                </option>
+              ))}
+            </select>
+          </label>
+        ))}
+      </div>
+      {changes.length === 0 ? (
+        <p className={styles.none}>{texts.history.same}</p>
+      ) : (
+        <div className={styles.inset}>
+          <FieldChanges changes={changes} />
+        </div>
+      )}
+    </Panel>
+  )
+}
