@@ -32,6 +32,7 @@ const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.abort('report').command, 'rollout canary abort'],
   [equivalents.apply('report').command, 'apply'],
   [equivalents.apply().command, 'apply'],
+  [equivalents.scaling('report').command, 'scaling show'],
   [texts.signIn.helpCommand, 'token create'],
   ...texts.overview.nodeCommands.map((command) => [command, 'node join-token'] as const),
   ...texts.overview.firstCommands.map((command) => [command, command.split(' ')[1] ?? ''] as const),
@@ -74,6 +75,7 @@ test('every kind of shown command is tried above', () => {
     equivalents.promote('x', false),
     equivalents.abort('x'),
     equivalents.apply('x'),
+    equivalents.scaling('x'),
   ]
   expect(shown).toHaveLength(Object.keys(equivalents).length)
   for (const { command } of shown) expect(tried).toContain(command.split(' ').slice(0, 2).join(' '))

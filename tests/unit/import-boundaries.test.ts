@@ -79,6 +79,8 @@ describe('a forbidden import is rejected', () => {
     ['manifest/src/a.ts', `import { x } from '@holdfast/core'`],
     ['manifest/src/a.ts', `import { x } from '@holdfast/cli/run'`],
     ['dashboard/src/a.ts', `import { x } from '@holdfast/core/admission'`],
+    ['dashboard/src/features/nodes/a.tsx', `import { x } from '@holdfast/manifest'`],
+    ['dashboard/src/features/editor/a.tsx', `import { x } from '@holdfast/core'`],
     ['dashboard/src/a.tsx', `import { x } from 'node:path'`],
     ['dashboard/src/features/overview/a.tsx', `import { x } from '../nodes/b.tsx'`],
     ['dashboard/src/features/overview/a.tsx', `import { x } from '../../shell/b.tsx'`],
@@ -112,7 +114,8 @@ describe('an allowed import is accepted', () => {
     ['agent/src/a.ts', `import { x } from '@holdfast/core/node'`],
     ['cli/src/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['manifest/src/a.ts', `import { parse } from 'yaml'\nimport { x } from '@holdfast/core/admission'`],
-    ['dashboard/src/a.ts', `import { x } from '@holdfast/manifest'`],
+    ['dashboard/src/features/editor/a.ts', `import { x } from '@holdfast/manifest'`],
+    ['dashboard/src/features/editor/a.ts', `import { x } from '@holdfast/core/admission'`],
     ['dashboard/src/features/overview/a.tsx', `import { x } from './rows/b.tsx'\nimport '../../parts/c.tsx'`],
     ['dashboard/src/parts/a.tsx', `import { useState } from 'react'\nimport { x } from '@holdfast/contract'`],
   ])('%s: %s', (path, source) => expect(boundaryFaults(path, source)).toEqual([]))

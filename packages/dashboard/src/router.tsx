@@ -58,6 +58,12 @@ const deployments = createRoute({
   ),
 })
 
+const newDeployment = createRoute({
+  getParentRoute: () => tenant,
+  path: 'deployments/new',
+  component: lazyRouteComponent(() => import('./features/editor/new-page.tsx'), 'NewPage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
@@ -137,6 +143,18 @@ const history = createRoute({
   component: lazyRouteComponent(() => import('./features/history/history-page.tsx'), 'HistoryPage'),
 })
 
+const scaling = createRoute({
+  getParentRoute: () => deployment,
+  path: 'scaling',
+  component: lazyRouteComponent(() => import('./features/scaling/scaling-page.tsx'), 'ScalingPage'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => deployment,
+  path: 'settings',
+  component: lazyRouteComponent(() => import('./features/editor/settings-page.tsx'), 'SettingsPage'),
+})
+
 const change = createRoute({
   getParentRoute: () => deployment,
   path: 'change',
@@ -157,10 +175,22 @@ export const router = createRouter({
     tenant.addChildren([
       overview,
       deployments,
+      newDeployment,
       nodes,
       node,
       timeline,
-      deployment.addChildren([deploymentHome, why, replicas, logs, terminal, history, events, change]),
+      deployment.addChildren([
+        deploymentHome,
+        why,
+        replicas,
+        logs,
+        terminal,
+        history,
+        events,
+        scaling,
+        settings,
+        change,
+      ]),
     ]),
   ]),
   basepath: '/ui',

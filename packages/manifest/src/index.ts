@@ -32,6 +32,7 @@ export {
 export { checkManifest, checkOffline, checkSent, withFaultsBesideKind } from './rules.ts'
 
 export { secretSpans } from './secret-spans.ts'
+export { manifestTemplate } from './template.ts'
 export {
   checkVolumeDocument,
   type DocumentKind,
@@ -47,3 +48,4 @@ export {
   withoutMounts,
   withVolumeIds,
 } from './volume-names.ts'
+export { manifestFields, writeManifest } from './write-manifest.ts'

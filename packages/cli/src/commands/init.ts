@@ -23,7 +23,7 @@ export const init: OfflineCommand = {
       import('node:fs/promises'),
       import('node:path'),
       import('../manifest/schema.ts'),
-      import('../manifest/template.ts'),
+      import('@holdfast/manifest'),
     ])
     if (!/^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name)) {
       printError(

@@ -1,7 +1,15 @@
 // The positions and quoted lines of errors in manifests, and the request body that a YAML or JSON file is converted to.
 
 import { type Json, jsonText, parseStrictJson, stepsOf } from '@holdfast/contract'
-import { checkManifest, checkOffline, locate, parseSource, positionOf, secretSpans } from '@holdfast/manifest'
+import {
+  checkManifest,
+  checkOffline,
+  locate,
+  manifestTemplate,
+  parseSource,
+  positionOf,
+  secretSpans,
+} from '@holdfast/manifest'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
@@ -12,7 +20,6 @@ import { orderDocuments } from './order.ts'
 import { quoteLine } from './quote-line.ts'
 import { manifestSchema } from './schema.ts'
 import { printRejections, printSyntaxFault } from './show-faults.ts'
-import { manifestTemplate } from './template.ts'
 
 const parse = (text: string, name = 'web.yaml') =>
   parseSource({ name, bytes: new TextEncoder().encode(text) })

@@ -1,7 +1,13 @@
 // Deployments: the list, which the server filters, and the parts of one deployment.
 
 import { type PageQuery, readAll } from '@holdfast/client'
-import type { ArchiveEntry, DeploymentSummary, PlacementEntry, StatusWithTimeline } from '@holdfast/contract'
+import type {
+  ArchiveEntry,
+  DeploymentRecord,
+  DeploymentSummary,
+  PlacementEntry,
+  StatusWithTimeline,
+} from '@holdfast/contract'
 import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
@@ -78,14 +84,15 @@ export function useRevisions(name: string): UseQueryResult<readonly ArchiveEntry
   })
 }
 
-export function useRevision(name: string): number | undefined {
+export function useRecord(name: string): UseQueryResult<DeploymentRecord> {
   const { client, tenant } = useSession()
-  const { data } = useQuery({
+  return useQuery({
     queryKey: keys.deployment(tenant, name, 'record'),
     queryFn: async ({ signal }) => requireValue(await client.deployments.read(name, { signal })),
   })
-  return data?.revision
 }
+
+export const useRevision = (name: string): number | undefined => useRecord(name).data?.revision
 
 export function usePlacements(name: string): UseQueryResult<readonly PlacementEntry[]> {
   const { client, tenant } = useSession()

@@ -102,4 +102,8 @@ export const equivalents = {
     command: `holdfast apply -f ${word(name === undefined ? 'FILE' : `${name}.yaml`)}`,
     call: name === undefined ? `POST ${API}/deployments` : `PUT ${one(name)}`,
   }),
+  scaling: (name: string): Equivalent => ({
+    command: `holdfast scaling show ${word(name)}`,
+    call: `GET ${one(name)}/scaling`,
+  }),
 }

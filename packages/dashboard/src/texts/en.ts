@@ -1,6 +1,8 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
-import { change, plan } from './en/plan.ts'
+import { editor } from './en/editor.ts'
+import { canary, change, plan } from './en/plan.ts'
+import { scaling } from './en/scaling.ts'
 import { terminal } from './en/terminal.ts'
 import { time } from './en/time.ts'
 import { formatCount } from './format.ts'
@@ -9,6 +11,9 @@ export const texts = {
   product: 'Holdfast',
   plan,
   change,
+  canary,
+  editor,
+  scaling,
 
   signIn: {
     title: 'Sign in',

@@ -6,6 +6,7 @@ import {
   FOLDERS,
   type FolderRow,
   MAY_CONSTRUCT_ADAPTERS,
+  ONLY_IN,
   PACKAGES,
   type PackageRow,
   PURE,
@@ -84,11 +85,18 @@ function explainPackage(from: Place, row: PackageRow, to: Place, test: boolean):
   const folder = folderRow(from.name, from.inside)
   if (!test && folder?.neverOurs?.includes(to.name) === true)
     return `${from.name}/${folder.folder} may not import ${to.name}`
-  if (row.ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
+  const ours = [...row.ours, ...oursOfFolder(from)]
+  if (ours.some((one) => startsWithPart(`${to.name}/${to.inside.replace(/\.ts$/, '')}`, one)))
     return undefined
   if (to.name === 'testkit') return 'testkit is for tests, scripts and benchmarks'
-  return `${from.name} may import only these workspace packages: ${row.ours.join(', ') || 'none'}`
+  return `${from.name} may import only these workspace packages: ${ours.join(', ') || 'none'}`
 }
+
+/** The packages that the folder of the file may import in addition to those of its package. */
+const oursOfFolder = ({ name, inside }: Place): readonly string[] =>
+  Object.entries(ONLY_IN[name] ?? {}).flatMap(([folder, ours]) =>
+    startsWithPart(inside, folder) ? ours : [],
+  )
 
 function explainInside(name: string, from: string, to: string): string | undefined {
   const row = folderRow(name, from)

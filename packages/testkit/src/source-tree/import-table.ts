@@ -39,7 +39,7 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
     npm: true,
   },
   cli: { ours: ['contract', 'client', 'manifest', 'core/admission'], builtins: true, npm: true },
-  dashboard: { ours: ['contract', 'client', 'manifest'], builtins: false, npm: true },
+  dashboard: { ours: ['contract', 'client'], builtins: false, npm: true },
   simulation: { ours: ['contract', 'core', 'server'], builtins: true, npm: true },
   testkit: {
     ours: ['contract', 'core', 'server', 'agent', 'client', 'manifest', 'cli', 'simulation'],
@@ -97,6 +97,14 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
     { folder: 'live', never: [...DASHBOARD_PAGES, 'parts'], neverModules: [] },
     { folder: 'features', never: ['shell', 'router.tsx', 'main.tsx'], neverModules: [] },
   ],
+}
+
+/**
+ * Packages that only one folder of a package may import. The rules of admission are large, so only the editor's lazy chunk of
+ * the dashboard has them.
+ */
+export const ONLY_IN: { readonly [name: string]: { readonly [folder: string]: readonly string[] } } = {
+  dashboard: { 'features/editor': ['manifest', 'core/admission'] },
 }
 
 /** Folders whose subfolders may not import each other: a page never depends on another page. */

@@ -26,6 +26,8 @@ export interface Change {
   /** Identifies the change in the cache. It holds no part of a manifest. */
   readonly id: string
   readonly deployment: string
+  /** True if the revisions of the record are kept, so that the change of another person can be shown. */
+  readonly archived: boolean
   /** True if the write carries an Idempotency-Key, so that it may be sent again after a lost answer. */
   readonly keyed: boolean
   /** The revision that the write requires; undefined if no record exists. */

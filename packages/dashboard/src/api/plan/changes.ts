@@ -45,6 +45,7 @@ const nextId = (kind: string): string => {
 
 const of = (name: string) => ({
   deployment: name,
+  archived: true,
   revision: storedRevision(name),
   stored: storedRevision(name),
 })

@@ -15,12 +15,16 @@ const PRECONDITION_FAILED = 412
 export const isConflict = (failure: Failure): boolean =>
   failure.kind === 'rejected' && failure.status === PRECONDITION_FAILED
 
-/** Reads the newest revision and the one that the person read; undefined if the newest cannot be read. */
+/**
+ * Reads the newest revision and the one that the person read; undefined if they are not kept or
+ * cannot be read.
+ */
 export async function readOtherChange(
   client: Client,
-  { deployment, stored }: Pick<Change, 'deployment' | 'stored'>,
+  { deployment, archived, stored }: Pick<Change, 'deployment' | 'archived' | 'stored'>,
   revision: number | undefined,
 ): Promise<OtherChange | undefined> {
+  if (!archived) return undefined
   const current = await stored(client)
   if (!current.ok || current.value === undefined) return undefined
   const now = await client.deployments.archivedRevision(deployment, current.value)

@@ -15,6 +15,7 @@ import { TimeBar } from '../../parts/time/time-bar.tsx'
 import { useNow } from '../../parts/use-now.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
+import { CanaryNotice } from './canary-notice.tsx'
 import styles from './deployment-frame.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name')
@@ -27,6 +28,8 @@ const TABS = [
   { to: '/t/$tenant/deployments/$name/terminal', label: texts.pages.terminal, past: false },
   { to: '/t/$tenant/deployments/$name/history', label: texts.pages.history, past: true },
   { to: '/t/$tenant/deployments/$name/events', label: texts.pages.events, past: true },
+  { to: '/t/$tenant/deployments/$name/scaling', label: texts.scaling.title, past: false },
+  { to: '/t/$tenant/deployments/$name/settings', label: texts.editor.title, past: false },
 ] as const
 
 const lastPart = (path: string): string => path.split('/').at(-1) ?? ''
@@ -49,6 +52,7 @@ export function DeploymentFrame() {
         actions={at === undefined ? <Actions name={name} /> : null}
       />
       {status === undefined || at !== undefined ? null : <Message status={status} />}
+      {at === undefined ? <CanaryNotice name={name} /> : null}
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
       <Tabs name={name} at={at} />
       {travels ? <Travel key={name} name={name} at={at} /> : null}
@@ -89,11 +93,14 @@ const ACTS = [
   { act: 'restart', label: texts.change.restartAct },
 ] as const
 
-/** Each leads to its plan. Delete is not among them: it stands apart, on the page of the settings. */
+/** Each leads to its plan. Delete is not among them; it is on the page of the settings. */
 function Actions({ name }: { readonly name: string }) {
   const { tenant } = useSession()
   return (
     <>
+      <Link to="/t/$tenant/deployments/$name/settings" params={{ tenant, name }} className={styles.act}>
+        {texts.change.edit}
+      </Link>
       {ACTS.map(({ act, label }) => (
         <Link
           key={act}

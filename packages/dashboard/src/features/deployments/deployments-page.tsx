@@ -2,8 +2,9 @@
 
 import { DEPLOYMENT_PHASES } from '@holdfast/contract'
 import { Button, TextInput } from '@mantine/core'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
+import { useSession } from '../../api/session.tsx'
 import { type DeploymentFilter, useDeployments } from '../../api/use-deployments.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -31,6 +32,7 @@ export function DeploymentsPage() {
             <span className={styles.count}>{texts.deployments.count(items.length, hasMore)}</span>
           )
         }
+        actions={<New />}
       />
       <Filter filter={filter} onChange={change} />
       {error === null ? null : <Failed {...explainFailure(error)} />}
@@ -82,6 +84,15 @@ function Filter({ filter, onChange }: FilterProps) {
         ))}
       </fieldset>
     </div>
+  )
+}
+
+function New() {
+  const { tenant } = useSession()
+  return (
+    <Link to="/t/$tenant/deployments/new" params={{ tenant }} className={styles.new}>
+      {texts.editor.new}
+    </Link>
   )
 }
 

@@ -78,7 +78,9 @@ function Steps({ steps }: { readonly steps: readonly PlanStep[] }) {
             <span className={styles.number}>{at + 1}</span>
             <strong className={styles.kind}>{wordsOf(step.kind)}</strong>
             <span className={styles.text}>{step.text}</span>
-            <span className={styles.ready}>{texts.plan.stays(step.lowestReady)}</span>
+            {step.kind === 'start' && step.lowestReady === 0 ? null : (
+              <span className={styles.ready}>{texts.plan.stays(step.lowestReady)}</span>
+            )}
           </li>
         ))}
       </ol>

@@ -1,8 +1,9 @@
-// The starter manifest of `holdfast init`: the required fields, and the optional fields as comments.
+// The starter manifest of `holdfast init` and of the dashboard: the required fields, and the optional fields as comments.
 
-export function manifestTemplate(name: string, image: string, schemaPath: string): string {
-  return `# yaml-language-server: $schema=${schemaPath}
-kind: Deployment
+/** `schemaPath`: the file of the JSON Schema, for editors with YAML support; absent if there is none. */
+export function manifestTemplate(name: string, image: string, schemaPath?: string): string {
+  const schema = schemaPath === undefined ? '' : `# yaml-language-server: $schema=${schemaPath}\n`
+  return `${schema}kind: Deployment
 # Lowercase letters, digits and hyphens. It is also the DNS name of the replicas, for this tenant's containers on the
 # same node only: names do not reach other nodes yet.
 name: ${name}

@@ -1,0 +1,43 @@
+// The texts of the editor of manifests.
+
+import { formatCount } from '../format.ts'
+
+export const editor = {
+  new: 'New deployment',
+  title: 'Settings',
+  manifest: 'Manifest',
+  note: 'Nothing is stored before you have seen the plan.',
+  edited: (revision: number) => `made from revision ${revision}`,
+  preview: 'Preview',
+  back: 'Back to the manifest',
+  what: (name: string) => `${name}: what would happen`,
+  faults: (count: number) => `${formatCount(count, 'fault')} to mend`,
+  noFaults: 'No fault found. Preview asks the server for the rest.',
+  closed: (count: number) => `Mend ${count === 1 ? 'the fault' : `the ${count} faults`} below first.`,
+  ofServer: 'The server found these faults. Nothing was stored.',
+  mendServer: 'Change the text, then preview it again.',
+  stored: (name: string) => `${name} is stored`,
+  line: (line: number) => `Line ${line}`,
+  goTo: (line: number) => `Go to line ${line}`,
+  received: 'Received',
+  expected: 'Expected',
+  hint: 'Next',
+  learn: 'About this code',
+  syntax: (message: string) => `This is not valid YAML: ${message}.`,
+  empty: 'The manifest is empty.',
+  several: 'This page deploys one document. To apply several together, use holdfast apply -f FILE.',
+  otherKind: 'This page deploys documents of kind Deployment. Apply other kinds with holdfast apply -f FILE.',
+  renamed: (name: string) =>
+    `The name identifies the deployment and must stay ${name}. Create a new deployment for another name.`,
+  secretValues: 'Values of secrets do not belong in a manifest that is edited here.',
+  writeSecret: 'Write the secret first, with holdfast secret set, and keep only name and vault_path here.',
+  canary: 'Try it in a canary first',
+  canaryNote: 'A few replicas with this change run beside the others and receive a share of the requests.',
+  canaryReplicas: 'Replicas of the canary',
+  canaryWeight: 'Share of the requests, in percent',
+  canaryPreview: 'Preview the canary',
+  canaryWrong: 'Type whole numbers: at least 1 replica, and 1 to 99 percent.',
+  remove: 'Delete this deployment',
+  removeNote: 'Its containers stop, and its routes and revisions are gone. The plan is shown first.',
+  removeAct: (name: string) => `Delete ${name}`,
+} as const
