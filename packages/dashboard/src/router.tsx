@@ -64,6 +64,13 @@ const newDeployment = createRoute({
   component: lazyRouteComponent(() => import('./features/editor/new-page.tsx'), 'NewPage'),
 })
 
+const networks = createRoute({
+  getParentRoute: () => tenant,
+  path: 'networks',
+  validateSearch: ({ q }: { q?: unknown }) => given({ q: text(q) }),
+  component: lazyRouteComponent(() => import('./features/networks/networks-page.tsx'), 'NetworksPage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
@@ -176,6 +183,7 @@ export const router = createRouter({
       overview,
       deployments,
       newDeployment,
+      networks,
       nodes,
       node,
       timeline,

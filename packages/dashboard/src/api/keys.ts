@@ -21,6 +21,11 @@ export const keys = {
   /** The plan of a change under review. */
   plan: (tenant: string, id: string) => [tenant, 'plan', id] as const,
   scaling: (tenant: string, name: string) => [tenant, 'scaling', name] as const,
+  records: (tenant: string, resource: string, ...rest: readonly (string | object)[]) =>
+    [tenant, resource, ...rest] as const,
+  /** The dry run of a change. */
+  planned: (tenant: string, ...change: readonly (string | number)[]) =>
+    [tenant, 'planned', ...change] as const,
 }
 
 /** The beginnings of the keys whose data may be old after changes of these records, each once. */
@@ -29,6 +34,9 @@ export function keysOfChanges(tenant: string, items: readonly ChangedRecord[]): 
   for (const item of items) for (const key of keysOf(tenant, item)) found.set(JSON.stringify(key), key)
   return [...found.values()]
 }
+
+/** Data that names workloads, nodes or volumes, such as the users of a network, and the dry runs of changes. */
+const DEPENDENT = ['networks', 'volumes', 'residency', 'planned']
 
 function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
   switch (resource) {
@@ -42,6 +50,7 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'drain'],
         [tenant, 'plan'],
         name === '' ? [tenant, 'scaling'] : [tenant, 'scaling', name],
+        ...DEPENDENT.map((dependent) => [tenant, dependent]),
       ]
     case 'nodes':
       // Why a deployment has no node depends on every node.
@@ -51,6 +60,7 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'why'],
         [tenant, 'drain'],
         [tenant, 'plan'],
+        ...DEPENDENT.map((dependent) => [tenant, dependent]),
       ]
     case 'tokens':
       return [
@@ -66,6 +76,7 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'overview'],
         [tenant, resource],
         [tenant, 'plan'],
+        ...DEPENDENT.filter((dependent) => dependent !== resource).map((dependent) => [tenant, dependent]),
       ]
   }
 }

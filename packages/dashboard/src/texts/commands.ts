@@ -5,12 +5,12 @@ export interface Equivalent {
   readonly call: string
 }
 
-const API = '/api/v1'
+export const API = '/api/v1'
 
 const one = (name: string): string => `${API}/deployments/${encodeURIComponent(name)}`
 
 /** Names of the platform contain no character that a shell would interpret; other texts are quoted. */
-const word = (text: string): string =>
+export const word = (text: string): string =>
   /^[\w.:@/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const queryOf = (query: { readonly [name: string]: string | undefined }): string => {

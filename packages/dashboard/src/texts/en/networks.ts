@@ -1,0 +1,40 @@
+// Texts of the page of networks.
+
+import { formatCount } from '../format.ts'
+
+export const networkTexts = {
+  title: 'Networks',
+  count: (count: number, more: boolean) => `${formatCount(count, 'network')}${more ? ' and more' : ''}`,
+  name: 'Name',
+  phase: 'Phase',
+  node: 'Node',
+  wayOut: 'Way out',
+  internal: 'none, internal',
+  outside: 'yes',
+  users: 'Used by',
+  noUser: 'nothing',
+  age: 'Age',
+  labels: 'Labels',
+  create: 'Create a network',
+  submit: 'Create the network',
+  nameHint: 'Deployments and jobs name it in their manifest.',
+  driver: 'Driver',
+  driverHint: 'Every agent supports bridge.',
+  nodeHint: 'A network exists on one node. Workloads that name it run there.',
+  pickNode: 'Choose a node',
+  labelsHint: 'Pairs such as team=shop, separated by spaces.',
+  isInternal: 'Internal',
+  internalHint: 'Its containers reach each other, and nothing outside of the network.',
+  created: (name: string) => `${name} is being created.`,
+  actions: 'Actions',
+  remove: 'Delete',
+  removeOf: (name: string) => `Delete ${name}`,
+  removeTitle: (name: string) => `Delete the network ${name}`,
+  removeEffect: 'Its node removes the network. The name is free afterwards.',
+  removeNone: 'No container is attached to it, so nothing that runs changes.',
+  removed: (name: string) => `${name} is being deleted.`,
+  emptyTitle: 'This tenant has no network of its own',
+  emptyNext:
+    'Containers on one node reach each other through a network that both name. Create one, then add its name to networks in the manifests:',
+  emptyCommand: 'holdfast network create backend',
+} as const

@@ -1,0 +1,32 @@
+// The commands on the pages of jobs, volumes, networks, backups, residency and access are command lines that the CLI accepts.
+
+import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
+import { protectVerbatim } from '@holdfast/cli/args/option-words'
+import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
+import { buildProgram } from '@holdfast/cli/program'
+import { networkTexts } from '@holdfast/dashboard/texts/en/networks'
+import { resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
+import { expect, test } from 'vitest'
+
+/** Each command with the name under which the CLI knows it. */
+const SHOWN = {
+  networks: [same.networks().command, 'network list'],
+} satisfies { readonly [kind in keyof typeof same]: readonly [string, string] }
+
+const TAUGHT: readonly (readonly [string, string])[] = [[networkTexts.emptyCommand, 'network create']]
+
+test.each([...Object.values(SHOWN), ...TAUGHT])('%s', async (typed, name) => {
+  let chosen = 'no command'
+  const program = buildProgram({
+    commands: COMMANDS,
+    groups: GROUPS,
+    out: () => {},
+    err: () => {},
+    async onChosen(command) {
+      chosen = command.name
+    },
+  })
+  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
+  await program.parseAsync(words, { from: 'user' })
+  expect(chosen).toBe(name)
+})
