@@ -5,15 +5,22 @@ import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
 import { networkTexts } from '@holdfast/dashboard/texts/en/networks'
-import { resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
+import { volumeTexts } from '@holdfast/dashboard/texts/en/volumes'
+import { divergenceCommand, resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
 import { expect, test } from 'vitest'
 
 /** Each command with the name under which the CLI knows it. */
 const SHOWN = {
   networks: [same.networks().command, 'network list'],
+  volumes: [same.volumes().command, 'volume list'],
+  volume: [same.volume('t', 'vol_1', 'data').command, 'volume describe'],
 } satisfies { readonly [kind in keyof typeof same]: readonly [string, string] }
 
-const TAUGHT: readonly (readonly [string, string])[] = [[networkTexts.emptyCommand, 'network create']]
+const TAUGHT: readonly (readonly [string, string])[] = [
+  [networkTexts.emptyCommand, 'network create'],
+  [volumeTexts.emptyCommand, 'volume create'],
+  [divergenceCommand('data', 2), 'volume divergences download'],
+]
 
 test.each([...Object.values(SHOWN), ...TAUGHT])('%s', async (typed, name) => {
   let chosen = 'no command'

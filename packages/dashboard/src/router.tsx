@@ -71,6 +71,19 @@ const networks = createRoute({
   component: lazyRouteComponent(() => import('./features/networks/networks-page.tsx'), 'NetworksPage'),
 })
 
+const volumes = createRoute({
+  getParentRoute: () => tenant,
+  path: 'volumes',
+  validateSearch: ({ q }: { q?: unknown }) => given({ q: text(q) }),
+  component: lazyRouteComponent(() => import('./features/volumes/volumes-page.tsx'), 'VolumesPage'),
+})
+
+const volume = createRoute({
+  getParentRoute: () => tenant,
+  path: 'volumes/$volume',
+  component: lazyRouteComponent(() => import('./features/volume/volume-page.tsx'), 'VolumePage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
@@ -183,6 +196,8 @@ export const router = createRouter({
       overview,
       deployments,
       newDeployment,
+      volumes,
+      volume,
       networks,
       nodes,
       node,

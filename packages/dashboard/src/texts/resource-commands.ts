@@ -1,7 +1,15 @@
 // The command and the API call that do the same as the pages of jobs, volumes, networks, backups, residency and access.
 
-import { API, type Equivalent } from './commands.ts'
+import { API, type Equivalent, word } from './commands.ts'
 
 export const resourceEquivalents = {
   networks: (): Equivalent => ({ command: 'holdfast network list', call: `GET ${API}/networks` }),
+  volumes: (): Equivalent => ({ command: 'holdfast volume list', call: `GET ${API}/dvm/volumes` }),
+  volume: (tenant: string, id: string, name: string): Equivalent => ({
+    command: `holdfast volume describe ${word(name)}`,
+    call: `GET ${API}/tenants/${tenant}/volumes/${id}`,
+  }),
 }
+
+export const divergenceCommand = (volume: string, epoch: number): string =>
+  `holdfast volume divergences download ${word(volume)} ${epoch} --to ${word(volume)}-${epoch}.tar`

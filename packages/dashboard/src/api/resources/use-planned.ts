@@ -17,6 +17,8 @@ export interface PlannedChange<T extends DryRun> {
   readonly queryKey: QueryKey
   readonly needs: string
   readonly stale: boolean
+  /** False while the change is not chosen yet. */
+  readonly chosen?: boolean
   plan(options: { readonly signal: AbortSignal }): Promise<Result<T>>
   readonly ask: Ask
 }
@@ -33,11 +35,12 @@ export interface Planned<T extends DryRun> {
 }
 
 export function usePlanned<T extends DryRun>(change: PlannedChange<T>): Planned<T> {
-  const { queryKey, needs, stale, plan, ask } = change
+  const { queryKey, needs, stale, chosen = true, plan, ask } = change
   const write = useWrite(needs, stale)
   const [changed, setChanged] = useState(false)
   const query = useQuery({
     queryKey,
+    enabled: chosen,
     // Records that are not in the change stream count too, so every view computes the effects again.
     staleTime: 0,
     queryFn: async ({ signal }) => requireValue(await plan({ signal })),

@@ -21,6 +21,8 @@ interface Props {
   readonly closed: string | undefined
   /** Shown if nothing that runs would change. */
   readonly none: string
+  /** False while the change is not chosen yet. */
+  readonly chosen?: boolean
   /** Undefined until the server has answered. */
   readonly effects: Effects | undefined
   readonly failure: FailedText | undefined
@@ -29,21 +31,29 @@ interface Props {
   readonly outcome: DialogOutcome
   /** The name that must be typed. */
   readonly typed?: string
+  /** The fields that would change, above the effects. */
+  readonly planned?: ReactNode
   readonly children?: ReactNode
   onConfirm(): void
   onClose(): void
 }
 
-export function ConfirmDialog({ title, none, effects, failure, changed, children, ...rest }: Props) {
+export function ConfirmDialog(props: Props) {
+  const { title, none, chosen = true, effects, failure, changed, planned, children, ...rest } = props
   return (
     <Dialog title={title} onClose={rest.onClose}>
       {children}
       {failure === undefined ? null : <Failed {...failure} />}
-      {effects === undefined && failure === undefined ? <Loading /> : null}
-      {effects === undefined || failure !== undefined ? null : <EffectsList effects={effects} none={none} />}
+      {chosen && effects === undefined && failure === undefined ? <Loading /> : null}
+      {effects === undefined || failure !== undefined ? null : (
+        <div className={styles.planned}>
+          {planned}
+          <EffectsList effects={effects} none={none} />
+        </div>
+      )}
       {changed ? <Notice severity="warning" title={resourceTexts.changed} announced /> : null}
       <OutcomeLine outcome={rest.outcome} />
-      <Confirmation {...rest} ready={effects !== undefined && failure === undefined} />
+      <Confirmation {...rest} ready={chosen && effects !== undefined && failure === undefined} />
     </Dialog>
   )
 }

@@ -15,11 +15,13 @@ interface Field {
 interface TextProps extends Field {
   readonly first?: boolean
   readonly value?: string
-  readonly type?: 'text' | 'password' | 'number'
+  readonly type?: 'text' | 'password'
+  /** A fault that the page found before it sent anything. */
+  readonly fault?: string
 }
 
-export function TextField({ name, label, hint, first = false, value = '', type = 'text' }: TextProps) {
-  const fault = useFault(name)
+export function TextField({ name, label, hint, first = false, value = '', type = 'text', fault }: TextProps) {
+  const rejected = useFault(name)
   return (
     <TextInput
       name={name}
@@ -29,7 +31,7 @@ export function TextField({ name, label, hint, first = false, value = '', type =
       {...(hint === undefined ? {} : { description: hint })}
       autoComplete="off"
       spellCheck={false}
-      error={fault ?? null}
+      error={fault ?? rejected ?? null}
       {...(first ? { 'data-autofocus': true } : {})}
     />
   )

@@ -10,5 +10,6 @@ export const resourceTexts = {
   typeName: (name: string) => `Type ${name} to confirm`,
   anyNode: 'Any node',
   none: 'none',
+  change: (from: string, to: string) => `${from} → ${to}`,
   open: (name: string) => `Open ${name}`,
 } as const
