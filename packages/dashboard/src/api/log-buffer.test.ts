@@ -1,6 +1,6 @@
 import type { LogLine } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { appendLines, EMPTY_LOG, lastTimeOf, MOST_LINES, matchingLines, plainText } from './log-buffer.ts'
+import { appendLines, EMPTY_LOG, lastTimeOf, MOST_LINES, matchingLines } from './log-buffer.ts'
 
 const line = (second: number, text: string): LogLine => ({
   time: new Date(second * 1000).toISOString(),
@@ -32,11 +32,6 @@ test('the oldest lines are dropped and counted', () => {
 test('a stream resumes from the newest time, also after a note without time', () => {
   expect(lastTimeOf(EMPTY_LOG)).toBeUndefined()
   expect(lastTimeOf(appendLines(EMPTY_LOG, [line(7, 'a'), GAP]))).toBe(new Date(7_000).toISOString())
-})
-
-test('control sequences are not shown', () => {
-  expect(plainText('a\t[INFO] b')).toBe('a\t[INFO] b')
-  expect(plainText('\u001b[31mred\u001b[0m\u001b]0;title\u0007 text\u0008\tend')).toBe('red text\tend')
 })
 
 test('a filter keeps matching lines, and notes about missing ones', () => {

@@ -51,12 +51,6 @@ function textsOfLastTime(lines: readonly KeptLine[]): ReadonlySet<string> {
   return texts
 }
 
-/** Escape sequences of terminals, and any control character but the tab. */
-const ESCAPES = /(?!\t)\p{Cc}(?:\[[0-9;?]*[ -/]*[@-~]|\][^\p{Cc}]*\p{Cc}\\?)?/gu
-
-/** The text without colors and other controls of terminals. */
-export const plainText = (text: string): string => text.replace(ESCAPES, '')
-
 /** The lines that contain the text, ignoring case; notes about missing lines are always kept. */
 export function matchingLines(lines: readonly KeptLine[], q: string): readonly KeptLine[] {
   if (q === '') return lines

@@ -10,10 +10,10 @@ import { usePlacements } from '../../api/use-deployments.ts'
 import { type LogFilter, useLogs } from '../../api/use-logs.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
+import { LogView } from '../../parts/logs/log-view.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
-import { LogView } from './log-view.tsx'
 import styles from './logs-page.module.css'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/logs')

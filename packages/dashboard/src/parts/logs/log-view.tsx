@@ -5,17 +5,23 @@ import type { LogLine } from '@holdfast/contract'
 import { Button } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useLayoutEffect, useRef, useState } from 'react'
-import { type KeptLine, plainText } from '../../api/log-buffer.ts'
-import { useNow } from '../../parts/use-now.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime, formatUtc } from '../../texts/format.ts'
+import { useNow } from '../use-now.ts'
 import styles from './log-view.module.css'
+import { plainText } from './plain-text.ts'
+
+/** A line, and its identity on the page. */
+interface ShownLine {
+  readonly id: number
+  readonly line: LogLine
+}
 
 const LINE_PX = 20
 /** A view within this distance of the end counts as being at the end. */
 const NEAR_PX = 40
 
-export function LogView({ lines }: { readonly lines: readonly KeptLine[] }) {
+export function LogView({ lines }: { readonly lines: readonly ShownLine[] }) {
   const view = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
   const rows = useVirtualizer({
