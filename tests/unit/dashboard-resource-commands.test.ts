@@ -4,6 +4,7 @@ import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
 import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
+import { jobTexts } from '@holdfast/dashboard/texts/en/jobs'
 import { networkTexts } from '@holdfast/dashboard/texts/en/networks'
 import { volumeTexts } from '@holdfast/dashboard/texts/en/volumes'
 import { divergenceCommand, resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
@@ -11,6 +12,8 @@ import { expect, test } from 'vitest'
 
 /** Each command with the name under which the CLI knows it. */
 const SHOWN = {
+  jobs: [same.jobs().command, 'job list'],
+  job: [same.job('job_1').command, 'job describe'],
   networks: [same.networks().command, 'network list'],
   volumes: [same.volumes().command, 'volume list'],
   volume: [same.volume('t', 'vol_1', 'data').command, 'volume describe'],
@@ -18,6 +21,7 @@ const SHOWN = {
 
 const TAUGHT: readonly (readonly [string, string])[] = [
   [networkTexts.emptyCommand, 'network create'],
+  [jobTexts.emptyCommand, 'run'],
   [volumeTexts.emptyCommand, 'volume create'],
   [divergenceCommand('data', 2), 'volume divergences download'],
 ]

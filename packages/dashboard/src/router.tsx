@@ -71,6 +71,20 @@ const networks = createRoute({
   component: lazyRouteComponent(() => import('./features/networks/networks-page.tsx'), 'NetworksPage'),
 })
 
+const jobs = createRoute({
+  getParentRoute: () => tenant,
+  path: 'jobs',
+  validateSearch: ({ q, phase }: { q?: unknown; phase?: unknown }) =>
+    given({ q: text(q), phase: text(phase) }),
+  component: lazyRouteComponent(() => import('./features/jobs/jobs-page.tsx'), 'JobsPage'),
+})
+
+const job = createRoute({
+  getParentRoute: () => tenant,
+  path: 'jobs/$job',
+  component: lazyRouteComponent(() => import('./features/job/job-page.tsx'), 'JobPage'),
+})
+
 const volumes = createRoute({
   getParentRoute: () => tenant,
   path: 'volumes',
@@ -195,13 +209,15 @@ export const router = createRouter({
     tenant.addChildren([
       overview,
       deployments,
-      newDeployment,
+      jobs,
+      job,
       volumes,
       volume,
       networks,
       nodes,
       node,
       timeline,
+      newDeployment,
       deployment.addChildren([
         deploymentHome,
         why,

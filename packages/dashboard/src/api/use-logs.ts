@@ -1,9 +1,9 @@
-// Follows the log of a deployment while a person sees the page. A hidden tab closes its stream, because browsers open at most
+// Follows the log of a deployment or job while a person sees the page. A hidden tab closes its stream, because browsers open at most
 // six connections to a server, and resumes at the last line.
 
-import type { LogQuery } from '@holdfast/client'
+import type { Client, LogQuery } from '@holdfast/client'
 import type { LogLine } from '@holdfast/contract'
-import { useEffect, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { CallError } from './failure.ts'
 import { appendLines, EMPTY_LOG, type LogBuffer, lastTimeOf } from './log-buffer.ts'
 import { useSession } from './session.tsx'
@@ -28,8 +28,23 @@ const RESUMED_LINES = 10_000
 const SHOW_MS = 100
 const NOTHING: Logs = { buffer: EMPTY_LOG, error: undefined, ended: false }
 
+/** Opens the log; the hook adds where it resumes. */
+export type OpenLog = (
+  resume: Pick<LogQuery, 'since' | 'tail'>,
+  signal: AbortSignal,
+) => ReturnType<Client['logs']>
+
 export function useLogs(name: string, { replica, previous = false }: LogFilter): Logs {
   const { client } = useSession()
+  const open = useCallback<OpenLog>(
+    (resume, signal) => client.logs(name, { follow: !previous, previous, replica, ...resume }, signal),
+    [client, name, replica, previous],
+  )
+  return useLogStream(open)
+}
+
+/** Reads the log anew whenever `open` is another function. */
+export function useLogStream(open: OpenLog): Logs {
   const [logs, setLogs] = useState<Logs>(NOTHING)
   useEffect(() => {
     let buffer = EMPTY_LOG
@@ -37,12 +52,7 @@ export function useLogs(name: string, { replica, previous = false }: LogFilter):
     setLogs(NOTHING)
     const follow = async (signal: AbortSignal): Promise<void> => {
       const since = lastTimeOf(buffer)
-      const query: LogQuery = {
-        follow: !previous,
-        previous,
-        replica,
-        ...(since === undefined ? { tail: FIRST_LINES } : { since, tail: RESUMED_LINES }),
-      }
+      const resume = since === undefined ? { tail: FIRST_LINES } : { since, tail: RESUMED_LINES }
       const pending: LogLine[] = []
       const show = (rest: Partial<Logs> = {}): void => {
         buffer = appendLines(buffer, pending.splice(0))
@@ -52,7 +62,7 @@ export function useLogs(name: string, { replica, previous = false }: LogFilter):
       }
       const timer = setInterval(show, SHOW_MS)
       signal.addEventListener('abort', () => clearInterval(timer))
-      for await (const item of client.logs(name, query, signal)) {
+      for await (const item of open(resume, signal)) {
         if (item.kind === 'line') pending.push(item.line)
         else show({ error: new CallError(item.failure) })
       }
@@ -73,6 +83,6 @@ export function useLogs(name: string, { replica, previous = false }: LogFilter):
       document.removeEventListener('visibilitychange', restart)
       stream.abort()
     }
-  }, [client, name, replica, previous])
+  }, [open])
   return logs
 }

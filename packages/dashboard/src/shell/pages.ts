@@ -5,6 +5,7 @@ import { texts } from '../texts/en.ts'
 export const PAGES = [
   { to: '/t/$tenant', label: texts.pages.overview, exact: true },
   { to: '/t/$tenant/deployments', label: texts.pages.deployments, exact: false },
+  { to: '/t/$tenant/jobs', label: texts.pages.jobs, exact: false },
   { to: '/t/$tenant/volumes', label: texts.pages.volumes, exact: false },
   { to: '/t/$tenant/networks', label: texts.pages.networks, exact: false },
   { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },

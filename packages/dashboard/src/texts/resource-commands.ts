@@ -3,6 +3,11 @@
 import { API, type Equivalent, word } from './commands.ts'
 
 export const resourceEquivalents = {
+  jobs: (): Equivalent => ({ command: 'holdfast job list', call: `GET ${API}/jobs` }),
+  job: (id: string): Equivalent => ({
+    command: `holdfast job describe ${word(id)}`,
+    call: `GET ${API}/jobs/${id}`,
+  }),
   networks: (): Equivalent => ({ command: 'holdfast network list', call: `GET ${API}/networks` }),
   volumes: (): Equivalent => ({ command: 'holdfast volume list', call: `GET ${API}/dvm/volumes` }),
   volume: (tenant: string, id: string, name: string): Equivalent => ({

@@ -21,7 +21,13 @@ const LINE_PX = 20
 /** A view within this distance of the end counts as being at the end. */
 const NEAR_PX = 40
 
-export function LogView({ lines }: { readonly lines: readonly ShownLine[] }) {
+interface Props {
+  readonly lines: readonly ShownLine[]
+  /** A low view, for a page on which the log is one part of several. */
+  readonly low?: boolean
+}
+
+export function LogView({ lines, low = false }: Props) {
   const view = useRef<HTMLDivElement>(null)
   const [atEnd, setAtEnd] = useState(true)
   const rows = useVirtualizer({
@@ -48,6 +54,7 @@ export function LogView({ lines }: { readonly lines: readonly ShownLine[] }) {
       <div
         ref={view}
         className={styles.view}
+        {...(low ? { 'data-low': true } : {})}
         role="log"
         aria-live="off"
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
