@@ -118,6 +118,25 @@ const node = createRoute({
   component: lazyRouteComponent(() => import('./features/node/node-page.tsx'), 'NodePage'),
 })
 
+const secrets = createRoute({
+  getParentRoute: () => tenant,
+  path: 'secrets',
+  component: lazyRouteComponent(() => import('./features/secrets/secrets-page.tsx'), 'SecretsPage'),
+})
+
+const newSecret = createRoute({
+  getParentRoute: () => tenant,
+  path: 'secrets/new',
+  validateSearch: ({ path }: { path?: unknown }) => given({ path: text(path) }),
+  component: lazyRouteComponent(() => import('./features/secret/new-secret-page.tsx'), 'NewSecretPage'),
+})
+
+const secret = createRoute({
+  getParentRoute: () => tenant,
+  path: 'secrets/$namespace/$resource',
+  component: lazyRouteComponent(() => import('./features/secret/secret-page.tsx'), 'SecretPage'),
+})
+
 const deployment = createRoute({
   getParentRoute: () => tenant,
   path: 'deployments/$name',
@@ -196,6 +215,12 @@ const change = createRoute({
   component: lazyRouteComponent(() => import('./features/change/change-page.tsx'), 'ChangePage'),
 })
 
+const rotation = createRoute({
+  getParentRoute: () => deployment,
+  path: 'rotation',
+  component: lazyRouteComponent(() => import('./features/rotation/rotation-page.tsx'), 'RotationPage'),
+})
+
 const events = createRoute({
   getParentRoute: () => deployment,
   path: 'events',
@@ -217,6 +242,9 @@ export const router = createRouter({
       nodes,
       node,
       timeline,
+      secrets,
+      newSecret,
+      secret,
       newDeployment,
       deployment.addChildren([
         deploymentHome,
@@ -225,6 +253,7 @@ export const router = createRouter({
         logs,
         terminal,
         history,
+        rotation,
         events,
         scaling,
         settings,

@@ -26,6 +26,7 @@ export const keys = {
   /** The dry run of a change. */
   planned: (tenant: string, ...change: readonly (string | number)[]) =>
     [tenant, 'planned', ...change] as const,
+  secrets: (tenant: string, part: string, name = '') => [tenant, 'secrets', part, name] as const,
 }
 
 /** The beginnings of the keys whose data may be old after changes of these records, each once. */
@@ -51,6 +52,8 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'plan'],
         name === '' ? [tenant, 'scaling'] : [tenant, 'scaling', name],
         ...DEPENDENT.map((dependent) => [tenant, dependent]),
+        // Which versions of a secret run, and so how far a rotation is.
+        [tenant, 'secrets'],
       ]
     case 'nodes':
       // Why a deployment has no node depends on every node.

@@ -1,8 +1,10 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
+import { confirmTexts } from './en/confirm.ts'
 import { editor } from './en/editor.ts'
 import { canary, change, plan } from './en/plan.ts'
 import { scaling } from './en/scaling.ts'
+import { secretTexts } from './en/secrets.ts'
 import { terminal } from './en/terminal.ts'
 import { time } from './en/time.ts'
 import { formatCount } from './format.ts'
@@ -14,6 +16,8 @@ export const texts = {
   canary,
   editor,
   scaling,
+  confirm: confirmTexts,
+  secrets: secretTexts,
 
   signIn: {
     title: 'Sign in',

@@ -27,6 +27,7 @@ const TABS = [
   { to: '/t/$tenant/deployments/$name/logs', label: texts.pages.logs, past: false },
   { to: '/t/$tenant/deployments/$name/terminal', label: texts.pages.terminal, past: false },
   { to: '/t/$tenant/deployments/$name/history', label: texts.pages.history, past: true },
+  { to: '/t/$tenant/deployments/$name/rotation', label: texts.secrets.rotationTab, past: false },
   { to: '/t/$tenant/deployments/$name/events', label: texts.pages.events, past: true },
   { to: '/t/$tenant/deployments/$name/scaling', label: texts.scaling.title, past: false },
   { to: '/t/$tenant/deployments/$name/settings', label: texts.editor.title, past: false },

@@ -1,0 +1,124 @@
+// The next step of a rotation and the way back, each with its effects from a dry run and a button that names them.
+
+import type { SentRotation } from '@holdfast/client'
+import type { CredentialRotation, RotationStep } from '@holdfast/contract'
+import { explainFailure } from '../../api/failure.ts'
+import { type RotateState, useRotate, useRotationPlan } from '../../api/secrets/use-rotation.ts'
+import { mayDo, useSession } from '../../api/session.tsx'
+import { useStale } from '../../live/live-provider.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import { ActOutcome } from '../../parts/act-outcome.tsx'
+import { EffectsList } from '../../parts/effects-list.tsx'
+import { Failed } from '../../parts/failed.tsx'
+import { Notice } from '../../parts/notice.tsx'
+import { texts } from '../../texts/en.ts'
+import { actText, asStep } from './describe-rotation.ts'
+import styles from './rotation-page.module.css'
+import { StageForm } from './stage-form.tsx'
+
+const words = texts.secrets.rotation
+const NEEDS = 'secrets:rotate'
+
+interface Props {
+  readonly deployment: string
+  readonly credential: CredentialRotation
+}
+
+export function NextStep({ deployment, credential }: Props) {
+  const { me } = useSession()
+  const stale = useStale()
+  const rotation = useRotate(deployment)
+  const closed = mayDo(me, NEEDS)
+    ? stale
+      ? texts.live.closed
+      : undefined
+    : texts.roles.needs(NEEDS, me.token.role)
+  const steps = credential.next.flatMap((step) => asStep(step) ?? [])
+  const { blockedBy, secret } = credential
+  return (
+    <>
+      {blockedBy.length === 0 ? null : (
+        <div className={styles.waits}>
+          <span>{words.waits}</span>
+          <ul>
+            {blockedBy.map((sentence) => (
+              <li key={sentence}>{sentence}</li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {steps.map((step) =>
+        step === 'stage' ? (
+          <StageForm
+            key={step}
+            path={credential.vault_path}
+            label={actText(step, credential, deployment) ?? step}
+            closed={closed ?? blockedBy[0]}
+            running={rotation.state.kind === 'running'}
+            onStage={(material) => void rotation.rotate({ phase: step, secret, ...material })}
+          />
+        ) : (
+          <Step
+            key={step}
+            deployment={deployment}
+            credential={credential}
+            step={step}
+            closed={closed ?? (step === 'abort' ? undefined : blockedBy[0])}
+            rotation={rotation}
+          />
+        ),
+      )}
+      <StepOutcome state={rotation.state} phase={credential.phase} />
+    </>
+  )
+}
+
+interface StepProps extends Props {
+  readonly step: RotationStep
+  readonly closed: string | undefined
+  readonly rotation: ReturnType<typeof useRotate>
+}
+
+function Step({ deployment, credential, step, closed, rotation }: StepProps) {
+  const { me } = useSession()
+  const sent: SentRotation = { phase: step, secret: credential.secret }
+  const blocked = step !== 'abort' && credential.blockedBy.length > 0
+  const { data: effects, error } = useRotationPlan(deployment, sent, mayDo(me, NEEDS) && !blocked)
+  return (
+    <div className={styles.plan}>
+      <p className={styles.planTitle}>{step === 'abort' ? words.abortPlan : words.plan}</p>
+      <div className={styles.body}>
+        {error === null ? null : <Failed {...explainFailure(error)} />}
+        {effects === undefined ? null : <EffectsList effects={effects} none={words.noEffect} />}
+        <ActButton
+          label={actText(step, credential, deployment) ?? step}
+          closed={closed}
+          running={
+            rotation.state.kind === 'running' || (!blocked && closed === undefined && effects === undefined)
+          }
+          onAct={() => void rotation.rotate(sent, effects)}
+        />
+      </div>
+    </div>
+  )
+}
+
+/** The outcome of the last step. A finished step shows the phase that it led to. */
+function StepOutcome({
+  state,
+  phase,
+}: {
+  readonly state: RotateState
+  readonly phase: CredentialRotation['phase']
+}) {
+  switch (state.kind) {
+    case 'changed':
+      return <Notice severity="warning" title={words.changed} announced />
+    case 'failed':
+      return <Failed {...explainFailure(state.error)} />
+    case 'done':
+      return <ActOutcome outcome={{ kind: 'done', text: words.now(words.phases[phase]) }} />
+    default:
+      return <ActOutcome outcome={state} />
+  }
+}

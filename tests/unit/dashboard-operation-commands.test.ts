@@ -1,0 +1,36 @@
+// The commands on the pages of secrets, rotations, nodes and the platform are command lines that the CLI accepts.
+
+import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
+import { protectVerbatim } from '@holdfast/cli/args/option-words'
+import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
+import { buildProgram } from '@holdfast/cli/program'
+import { secretEquivalents as secrets } from '@holdfast/dashboard/texts/commands/secrets'
+import { secretTexts } from '@holdfast/dashboard/texts/en/secrets'
+import { expect, test } from 'vitest'
+
+type Shown = readonly [command: string, name: string]
+
+const SECRETS = {
+  list: [secrets.list().command, 'secret list'],
+  write: [secrets.write('resources/db', 'password').command, 'secret set'],
+  consumers: [secrets.consumers('resources/db').command, 'secret consumers'],
+  rotation: [secrets.rotation('orders').command, 'secret rotation'],
+} satisfies { readonly [kind in keyof typeof secrets]: Shown }
+
+const TAUGHT = secretTexts.emptyCommands.map((command): Shown => [command, 'secret set'])
+
+test.each([...Object.values(SECRETS), ...TAUGHT])('%s', async (typed, name) => {
+  let chosen = 'no command'
+  const program = buildProgram({
+    commands: COMMANDS,
+    groups: GROUPS,
+    out: () => {},
+    err: () => {},
+    async onChosen(command) {
+      chosen = command.name
+    },
+  })
+  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
+  await program.parseAsync(words, { from: 'user' })
+  expect(chosen).toBe(name)
+})
