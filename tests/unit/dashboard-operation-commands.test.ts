@@ -4,6 +4,7 @@ import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
 import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
+import { nodeEquivalents as nodes } from '@holdfast/dashboard/texts/commands/nodes'
 import { secretEquivalents as secrets } from '@holdfast/dashboard/texts/commands/secrets'
 import { secretTexts } from '@holdfast/dashboard/texts/en/secrets'
 import { expect, test } from 'vitest'
@@ -17,9 +18,14 @@ const SECRETS = {
   rotation: [secrets.rotation('orders').command, 'secret rotation'],
 } satisfies { readonly [kind in keyof typeof secrets]: Shown }
 
+const NODES = {
+  join: [nodes.join('acme-4').command, 'node join-token'],
+  remove: [nodes.remove('acme-4', 'node_1').command, 'node remove'],
+} satisfies { readonly [kind in keyof typeof nodes]: Shown }
+
 const TAUGHT = secretTexts.emptyCommands.map((command): Shown => [command, 'secret set'])
 
-test.each([...Object.values(SECRETS), ...TAUGHT])('%s', async (typed, name) => {
+test.each([...Object.values(SECRETS), ...Object.values(NODES), ...TAUGHT])('%s', async (typed, name) => {
   let chosen = 'no command'
   const program = buildProgram({
     commands: COMMANDS,

@@ -112,6 +112,12 @@ const nodes = createRoute({
   component: lazyRouteComponent(() => import('./features/nodes/nodes-page.tsx'), 'NodesPage'),
 })
 
+const join = createRoute({
+  getParentRoute: () => tenant,
+  path: 'nodes/join',
+  component: lazyRouteComponent(() => import('./features/join/join-page.tsx'), 'JoinPage'),
+})
+
 const node = createRoute({
   getParentRoute: () => tenant,
   path: 'nodes/$node',
@@ -240,6 +246,7 @@ export const router = createRouter({
       volume,
       networks,
       nodes,
+      join,
       node,
       timeline,
       secrets,

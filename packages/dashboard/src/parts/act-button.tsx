@@ -10,14 +10,16 @@ interface Props {
   readonly closed?: string | undefined
   /** True while the server is asked. */
   readonly running: boolean
+  /** True for the button that a person most likely wants. */
+  readonly primary?: boolean
   onAct(): void
 }
 
-export function ActButton({ label, closed, running, onAct }: Props) {
+export function ActButton({ label, closed, running, primary = false, onAct }: Props) {
   return (
     <span className={styles.act}>
       <Button
-        variant="default"
+        {...(primary ? {} : { variant: 'default' })}
         size="compact-sm"
         {...(closed === undefined ? {} : { 'data-disabled': true, 'aria-disabled': true })}
         disabled={running}

@@ -2,6 +2,7 @@
 
 import { confirmTexts } from './en/confirm.ts'
 import { editor } from './en/editor.ts'
+import { drainTexts, joinTexts, oneTimeTexts, removeTexts } from './en/operations.ts'
 import { canary, change, plan } from './en/plan.ts'
 import { scaling } from './en/scaling.ts'
 import { secretTexts } from './en/secrets.ts'
@@ -17,6 +18,10 @@ export const texts = {
   editor,
   scaling,
   confirm: confirmTexts,
+  drain: drainTexts,
+  join: joinTexts,
+  oneTime: oneTimeTexts,
+  remove: removeTexts,
   secrets: secretTexts,
 
   signIn: {
@@ -290,7 +295,6 @@ export const texts = {
     replica: (name: string, replica: number) => `${name}/${replica}`,
     leaving: 'leaving',
     drain: 'Drain',
-    drainNote: 'moves all replicas to other nodes; nothing is changed here',
     showDrain: 'Show the effects of a drain',
     drainNothing: 'A drain would move nothing and stop nothing.',
   },

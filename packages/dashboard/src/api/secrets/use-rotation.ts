@@ -1,14 +1,12 @@
-// The rotation of a deployment's secrets, the plan of each next step, and the step itself. A step is planned once more before
-// it is sent: a plan that has changed is shown, and nothing is done.
+// The rotation of a deployment's secrets, the plan of each next step, and the step itself.
 
 import type { SentRotation } from '@holdfast/client'
 import type { Effects, Rotation } from '@holdfast/contract'
 import { type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { effectsOf, type PlannedState, usePlannedAct } from '../acts/use-planned-act.ts'
 import { requireValue } from '../failure.ts'
 import { keys } from '../keys.ts'
 import { useSession } from '../session.tsx'
-import { type ActState, useAct } from '../use-act.ts'
 
 export function useRotation(name: string): UseQueryResult<Rotation> {
   const { client, tenant } = useSession()
@@ -32,31 +30,22 @@ export function useRotationPlan(name: string, sent: SentRotation, enabled: boole
   })
 }
 
-export type RotateState = ActState | { readonly kind: 'changed' }
-
 export function useRotate(name: string): {
-  readonly state: RotateState
+  readonly state: PlannedState
   /** `shown`: the plan that the person saw; absent for a step that changes no container. */
-  rotate(sent: SentRotation, shown?: Effects): Promise<void>
+  rotate(sent: SentRotation, shown?: Effects): void
 } {
   const { client, tenant } = useSession()
   const queries = useQueryClient()
-  const { state, run } = useAct()
-  const [changed, setChanged] = useState(false)
+  const { state, run } = usePlannedAct()
   return {
-    state: changed ? { kind: 'changed' } : state,
-    async rotate(sent, shown) {
-      setChanged(false)
-      if (shown !== undefined) {
-        const planned = await client.dryRuns.rotate(name, sent)
-        if (planned.ok && !isSame(planned.value.plan.effects, shown)) {
-          queries.setQueryData(planKey(tenant, name, sent), planned.value.plan.effects)
-          return setChanged(true)
-        }
-      }
-      run((idempotencyKey) => client.secrets.rotate(name, sent, { idempotencyKey }))
-    },
+    state,
+    rotate: (sent, shown) =>
+      void run({
+        shown,
+        plan: async () => effectsOf(await client.dryRuns.rotate(name, sent)),
+        onChanged: (effects) => void queries.setQueryData(planKey(tenant, name, sent), effects),
+        ask: (idempotencyKey) => client.secrets.rotate(name, sent, { idempotencyKey }),
+      }),
   }
 }
-
-const isSame = (left: Effects, right: Effects): boolean => JSON.stringify(left) === JSON.stringify(right)

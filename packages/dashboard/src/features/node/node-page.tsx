@@ -1,4 +1,4 @@
-// One node: its state, what is on it, and what a drain would do.
+// One node: its state, what is on it, its usage, and what may be done with it.
 
 import { engineWarnings, type Node } from '@holdfast/contract'
 import { getRouteApi, Link } from '@tanstack/react-router'
@@ -18,10 +18,11 @@ import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
-import { DrainPreview } from './drain-preview.tsx'
+import { DrainPanel } from './drain-panel.tsx'
 import { NodeFacts } from './node-facts.tsx'
 import styles from './node-page.module.css'
 import { NodeReplicas } from './node-replicas.tsx'
+import { RemovePanel } from './remove-panel.tsx'
 
 const route = getRouteApi('/t/$tenant/nodes/$node')
 
@@ -45,7 +46,7 @@ function NodeOf({ id }: { readonly id: string }) {
       <ActOutcome outcome={cordon.outcome} />
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
       {node === undefined && error === null ? <Loading lines={6} /> : null}
-      {node === undefined ? null : <Content node={node} />}
+      {node === undefined ? null : <Content node={node} cordon={cordon} />}
       {node === undefined ? null : <CliFoot same={equivalents.node(node.name, node.id)} />}
     </div>
   )
@@ -75,7 +76,7 @@ function CordonButton({ node, cordon }: { readonly node: Node; readonly cordon: 
   )
 }
 
-function Content({ node }: { readonly node: Node }) {
+function Content({ node, cordon }: { readonly node: Node; readonly cordon: Cordon }) {
   return (
     <>
       {engineWarnings(node.engine.version).map(({ code, why }) => (
@@ -86,7 +87,8 @@ function Content({ node }: { readonly node: Node }) {
       ))}
       <NodeFacts node={node} />
       <NodeReplicas id={node.id} />
-      <DrainPreview id={node.id} name={node.name} />
+      <DrainPanel node={node} cordon={cordon} />
+      <RemovePanel node={node} />
     </>
   )
 }

@@ -8,6 +8,7 @@ import { useSession } from '../../api/session.tsx'
 import { useNodes } from '../../api/use-nodes.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
+import { LinkButton } from '../../parts/forms/link-button.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
@@ -31,6 +32,11 @@ export function NodesPage() {
           items === undefined ? null : (
             <span className={styles.count}>{texts.nodes.count(items.length, hasMore)}</span>
           )
+        }
+        actions={
+          <LinkButton to="/t/$tenant/nodes/join" params={{ tenant }}>
+            {texts.join.page}
+          </LinkButton>
         }
       />
       {error === null ? null : <Failed {...explainFailure(error)} />}

@@ -3,14 +3,13 @@
 import type { SentRotation } from '@holdfast/client'
 import type { CredentialRotation, RotationStep } from '@holdfast/contract'
 import { explainFailure } from '../../api/failure.ts'
-import { type RotateState, useRotate, useRotationPlan } from '../../api/secrets/use-rotation.ts'
+import { useRotate, useRotationPlan } from '../../api/secrets/use-rotation.ts'
 import { mayDo, useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { ActOutcome } from '../../parts/act-outcome.tsx'
+import { PlannedOutcome } from '../../parts/confirm/planned-outcome.tsx'
 import { EffectsList } from '../../parts/effects-list.tsx'
 import { Failed } from '../../parts/failed.tsx'
-import { Notice } from '../../parts/notice.tsx'
 import { texts } from '../../texts/en.ts'
 import { actText, asStep } from './describe-rotation.ts'
 import styles from './rotation-page.module.css'
@@ -55,7 +54,7 @@ export function NextStep({ deployment, credential }: Props) {
             label={actText(step, credential, deployment) ?? step}
             closed={closed ?? blockedBy[0]}
             running={rotation.state.kind === 'running'}
-            onStage={(material) => void rotation.rotate({ phase: step, secret, ...material })}
+            onStage={(material) => rotation.rotate({ phase: step, secret, ...material })}
           />
         ) : (
           <Step
@@ -68,7 +67,11 @@ export function NextStep({ deployment, credential }: Props) {
           />
         ),
       )}
-      <StepOutcome state={rotation.state} phase={credential.phase} />
+      <PlannedOutcome
+        state={rotation.state}
+        done={words.now(words.phases[credential.phase])}
+        explain={explainFailure}
+      />
     </>
   )
 }
@@ -87,38 +90,19 @@ function Step({ deployment, credential, step, closed, rotation }: StepProps) {
   return (
     <div className={styles.plan}>
       <p className={styles.planTitle}>{step === 'abort' ? words.abortPlan : words.plan}</p>
-      <div className={styles.body}>
-        {error === null ? null : <Failed {...explainFailure(error)} />}
-        {effects === undefined ? null : <EffectsList effects={effects} none={words.noEffect} />}
+      {error === null ? null : <Failed {...explainFailure(error)} />}
+      {effects === undefined ? null : <EffectsList effects={effects} none={words.noEffect} />}
+      <div className={styles.act}>
         <ActButton
+          primary={step !== 'abort'}
           label={actText(step, credential, deployment) ?? step}
           closed={closed}
           running={
             rotation.state.kind === 'running' || (!blocked && closed === undefined && effects === undefined)
           }
-          onAct={() => void rotation.rotate(sent, effects)}
+          onAct={() => rotation.rotate(sent, effects)}
         />
       </div>
     </div>
   )
-}
-
-/** The outcome of the last step. A finished step shows the phase that it led to. */
-function StepOutcome({
-  state,
-  phase,
-}: {
-  readonly state: RotateState
-  readonly phase: CredentialRotation['phase']
-}) {
-  switch (state.kind) {
-    case 'changed':
-      return <Notice severity="warning" title={words.changed} announced />
-    case 'failed':
-      return <Failed {...explainFailure(state.error)} />
-    case 'done':
-      return <ActOutcome outcome={{ kind: 'done', text: words.now(words.phases[phase]) }} />
-    default:
-      return <ActOutcome outcome={state} />
-  }
 }

@@ -4,8 +4,9 @@
 import type { SecretWritten } from '@holdfast/contract'
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { ValueState } from '../../api/acts/use-value-act.ts'
 import { explainFailure } from '../../api/failure.ts'
-import { type SecretPath, useWriteSecret, type WriteState } from '../../api/secrets/use-write-secret.ts'
+import { type SecretPath, useWriteSecret } from '../../api/secrets/use-write-secret.ts'
 import { mayDo, useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -114,7 +115,7 @@ function OtherKeys({ keys, replace, onReplace }: OtherKeysProps) {
   )
 }
 
-function Outcome({ state }: { readonly state: WriteState<SecretWritten> }) {
+function Outcome({ state }: { readonly state: ValueState<SecretWritten> }) {
   switch (state.kind) {
     case 'idle':
       return null

@@ -59,7 +59,7 @@ function Content({ children, name, act, running, onAct, onClose }: Omit<Props, '
         <Button variant="default" onClick={onClose}>
           {texts.confirm.cancel}
         </Button>
-        <Button type="submit" color="red" disabled={!ready}>
+        <Button type="submit" className={styles.danger} disabled={!ready}>
           {act}
         </Button>
       </div>

@@ -131,6 +131,5 @@ export const secretTexts = {
         ? 'no replica runs'
         : `recreate ${moves.map(({ name, replicas }) => `${name} ${replicas}`).join(', then ')}`,
     now: (phase: string) => `Done. The phase is now ${phase.toLowerCase()}.`,
-    changed: 'The plan has changed since it was shown, so nothing was done. Look at it again.',
   },
 } as const
