@@ -26,6 +26,7 @@ export const keys = {
   /** The dry run of a change. */
   planned: (tenant: string, ...change: readonly (string | number)[]) =>
     [tenant, 'planned', ...change] as const,
+  metrics: (tenant: string, of: string, name: string) => [tenant, 'metrics', of, name] as const,
   secrets: (tenant: string, part: string, name = '') => [tenant, 'secrets', part, name] as const,
 }
 

@@ -1,5 +1,6 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
+import { chartTexts } from './en/charts.ts'
 import { confirmTexts } from './en/confirm.ts'
 import { editor } from './en/editor.ts'
 import { drainTexts, joinTexts, oneTimeTexts, removeTexts } from './en/operations.ts'
@@ -17,6 +18,7 @@ export const texts = {
   canary,
   editor,
   scaling,
+  charts: chartTexts,
   confirm: confirmTexts,
   drain: drainTexts,
   join: joinTexts,

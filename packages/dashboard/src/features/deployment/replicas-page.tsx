@@ -1,10 +1,12 @@
 // The replicas of a deployment: where each is, in which state, and why it is not ready.
 
-import type { PlacementEntry } from '@holdfast/contract'
+import type { PlacementEntry, ReplicaMetrics } from '@holdfast/contract'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
+import { useDeploymentMetrics } from '../../api/metrics/use-metrics.ts'
 import { useSession } from '../../api/session.tsx'
 import { usePlacements } from '../../api/use-deployments.ts'
+import { Sparkline } from '../../parts/charts/sparkline.tsx'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -12,6 +14,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
+import { formatBytes, formatCpu } from '../../texts/format.ts'
 import { wordsOf } from '../../texts/show-value.ts'
 import styles from './replicas-page.module.css'
 
@@ -23,6 +26,8 @@ const HEADS = [
   texts.replicas.revision,
   texts.replicas.restarts,
   texts.replicas.since,
+  texts.charts.cpu,
+  texts.charts.memory,
   texts.replicas.reason,
   texts.replicas.open,
 ]
@@ -47,6 +52,7 @@ interface TableProps {
 }
 
 function ReplicaTable({ name, entries }: TableProps) {
+  const { data: metrics } = useDeploymentMetrics(name)
   return (
     <table className={styles.table}>
       <thead>
@@ -60,14 +66,29 @@ function ReplicaTable({ name, entries }: TableProps) {
       </thead>
       <tbody>
         {entries.map((entry) => (
-          <Row key={`${entry.replica}-${entry.nodeId}-${entry.revision}`} name={name} entry={entry} />
+          <Row
+            key={`${entry.replica}-${entry.nodeId}-${entry.revision}`}
+            name={name}
+            entry={entry}
+            usage={metrics?.series.find((each) => isOf(each, entry))}
+          />
         ))}
       </tbody>
     </table>
   )
 }
 
-function Row({ name, entry }: { readonly name: string; readonly entry: PlacementEntry }) {
+const isOf = (series: ReplicaMetrics, { replica, nodeId, revision }: PlacementEntry): boolean =>
+  series.replica === replica && series.nodeId === nodeId && series.revision === revision
+
+interface RowProps {
+  readonly name: string
+  readonly entry: PlacementEntry
+  /** The usage of this replica; undefined until it was read, or without a sample. */
+  readonly usage: ReplicaMetrics | undefined
+}
+
+function Row({ name, entry, usage }: RowProps) {
   const { replica, state, nodeName, revision, restarts = 0, startedAt, reason, cause } = entry
   return (
     <tr>
@@ -79,6 +100,17 @@ function Row({ name, entry }: { readonly name: string; readonly entry: Placement
       <td data-head={texts.replicas.revision}>{revision}</td>
       <td data-head={texts.replicas.restarts}>{restarts}</td>
       <td data-head={texts.replicas.since}>{startedAt === null ? null : <Moment iso={startedAt} age />}</td>
+      <td data-head={texts.charts.cpu}>
+        <Usage values={usage?.cpuMillis} now={usage?.lastMinute.cpuMillis} line={0} format={formatCpu} />
+      </td>
+      <td data-head={texts.charts.memory}>
+        <Usage
+          values={usage?.memoryBytes}
+          now={usage?.lastMinute.memoryBytes}
+          line={1}
+          format={formatBytes}
+        />
+      </td>
       <td data-head={texts.replicas.reason} className={styles.reason}>
         {reason === undefined ? null : <strong>{wordsOf(reason)}</strong>}
         {cause === undefined ? null : ` ${cause}`}
@@ -112,6 +144,24 @@ function Links({ name, replica }: { readonly name: string; readonly replica: num
       >
         {texts.pages.terminal}
       </Link>
+    </span>
+  )
+}
+
+interface UsageProps {
+  readonly values: readonly (number | null)[] | undefined
+  /** The mean of the last minute. */
+  readonly now: number | null | undefined
+  readonly line: number
+  format(value: number): string
+}
+
+function Usage({ values, now, line, format }: UsageProps) {
+  if (values === undefined || now === undefined || now === null) return null
+  return (
+    <span className={styles.usage}>
+      <span>{format(now)}</span>
+      <Sparkline values={values} line={line} />
     </span>
   )
 }

@@ -22,6 +22,7 @@ import { DrainPanel } from './drain-panel.tsx'
 import { NodeFacts } from './node-facts.tsx'
 import styles from './node-page.module.css'
 import { NodeReplicas } from './node-replicas.tsx'
+import { NodeUsage } from './node-usage.tsx'
 import { RemovePanel } from './remove-panel.tsx'
 
 const route = getRouteApi('/t/$tenant/nodes/$node')
@@ -86,6 +87,7 @@ function Content({ node, cordon }: { readonly node: Node; readonly cordon: Cordo
         <Notice key={sentence} severity="warning" title={sentence} />
       ))}
       <NodeFacts node={node} />
+      <NodeUsage node={node} />
       <NodeReplicas id={node.id} />
       <DrainPanel node={node} cordon={cordon} />
       <RemovePanel node={node} />
