@@ -51,7 +51,8 @@ const WAITS = {
   under_way: { accepted: 'start, after the rollout', reason: 'the deployment is being rolled out' },
   watched: {
     accepted: 'start, after the watch window',
-    reason: 'the last update is ready, but its watch window, in which a failure would still end it, is not over',
+    reason:
+      'the last update is ready, but its watch window, in which a failure would still end it, is not over',
   },
   failed: { accepted: 'start, after a revision that runs', reason: 'its last update failed' },
 }

@@ -146,7 +146,8 @@ function decideWrite(
   const exact = { ...write, sent: { keys: sentKeys, bytes: sentBytes } }
   const { faults, document } = judgeSecretWrite(deps, exact, stored, slots, version - 1)
   if (faults.length > 0 || choice.kind === 'full') return { kind: 'abort', result: refused(...faults) }
-  if (!consumeIntent(transaction, staged.stagedVersion)) return { kind: 'abort', result: refused(abandoned()) }
+  if (!consumeIntent(transaction, staged.stagedVersion))
+    return { kind: 'abort', result: refused(abandoned()) }
   const [slot] = choice.slots
   const keys = [...document.keys]
   const listed = { label, version, keys, bytes: document.bytes, createdAt: timestamp(deps.clock), slot }
