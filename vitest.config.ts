@@ -16,6 +16,7 @@ const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/
 const TIMED = [
   'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',
   'tests/real/api/{hostile,races}.test.ts',
+  'tests/real/dashboard/live.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
   'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
 ]

@@ -129,6 +129,18 @@ describe('a stream', () => {
     await vi.waitFor(() => expect(streams).toHaveLength(2))
   })
 
+  test('is opened again when the network is lost, so that the old one does not call the page live', async () => {
+    const { deps, streams } = createBrowser()
+    const { live } = openTab(deps)
+    await vi.waitFor(() => expect(streams).toHaveLength(1))
+    streams[0]?.push({ kind: 'live' })
+    await vi.waitFor(() => expect(live.state().kind).toBe('live'))
+    live.network(false)
+    streams[0]?.push({ kind: 'live' })
+    await vi.waitFor(() => expect(streams).toHaveLength(2))
+    expect(live.state().kind).toBe('offline')
+  })
+
   test('is not opened again after the sign-in has ended', async () => {
     const { deps, streams } = createBrowser()
     const { live } = openTab(deps)

@@ -94,8 +94,8 @@ export function connectLive(tenant: string, deps: LiveDeps, listener: LiveListen
     state: () => state,
     network(online) {
       observe({ kind: online ? 'network-found' : 'network-lost' })
-      // A stream over a network that went away may stay silent for long, so it is opened again.
-      if (online) reopen.abort()
+      // A stream over the old network may stay silent for long, or deliver although requests fail, so it is opened again.
+      reopen.abort()
     },
     tick() {
       observe({ kind: 'tick' })
