@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { readChange } from './api/plan/read-change.ts'
 import type { LogFilter } from './api/use-logs.ts'
+import type { TimelineFilter } from './api/use-timeline.ts'
 import { Home } from './shell/home.tsx'
 import { NoPage, NoPageAlone } from './shell/no-page.tsx'
 import { PageError } from './shell/page-error.tsx'
@@ -101,8 +102,10 @@ const volume = createRoute({
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
-  validateSearch: ({ subject, until }: { subject?: unknown; until?: unknown }) =>
-    given({ subject: text(subject), until: text(until) }),
+  validateSearch: (search: { subject?: unknown; until?: unknown; reads?: unknown }): TimelineFilter => ({
+    ...given({ subject: text(search.subject), until: text(search.until) }),
+    ...(search.reads === true ? { reads: true } : {}),
+  }),
   component: lazyRouteComponent(() => import('./features/timeline/timeline-page.tsx'), 'TimelinePage'),
 })
 

@@ -11,12 +11,19 @@ export interface TimelineFilter {
   readonly subject?: string | undefined
   /** Only entries before this time; absent: up to now. */
   readonly until?: string | undefined
+  /** Shows entries that changed nothing, too. */
+  readonly reads?: boolean | undefined
 }
 
 export interface TimelineData {
   /** Both lists; undefined until both have been read. */
   readonly read:
-    | { readonly events: readonly ListedEvent[]; readonly audit: readonly AuditEntry[] }
+    | {
+        readonly events: readonly ListedEvent[]
+        readonly audit: readonly AuditEntry[]
+        /** True if a list is full, so that there may be older entries. */
+        readonly hasOlder: boolean
+      }
     | undefined
   readonly error: Error | null
 }
@@ -46,8 +53,10 @@ export function useTimeline({ subject, until }: TimelineFilter): TimelineData {
     queryFn: async ({ signal }) => requireValue(await client.audit(filter, { signal })).items,
   })
   const known = events.data !== undefined && audit.data !== undefined
+  const counted = events.data?.reduce((sum, { count }) => sum + count, 0) ?? 0
+  const hasOlder = counted >= LIMIT || (audit.data?.length ?? 0) >= LIMIT
   return {
-    read: known ? { events: events.data, audit: audit.data } : undefined,
+    read: known ? { events: events.data, audit: audit.data, hasOlder } : undefined,
     error: events.error ?? audit.error,
   }
 }

@@ -13,6 +13,7 @@ const PATHS = {
   menu: 'M2 4h12M2 8h12M2 12h12',
   search: 'M7 2.5a4.5 4.5 0 110 9 4.5 4.5 0 010-9zM10.4 10.4l3.4 3.4',
   chevron: 'M4 6l4 4 4-4',
+  person: 'M8 2a3 3 0 110 6 3 3 0 010-6zM2.5 14a5.5 5.5 0 0111 0',
   copy: 'M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3',
 } as const
 

@@ -302,13 +302,15 @@ export const texts = {
   },
 
   timeline: {
-    subject: 'Name of a deployment, node, …',
+    subject: 'Name of a deployment or node',
     at: 'Until a time: 14:05, or 2h',
     now: 'up to now, the newest first',
     until: (time: string) => `until ${time}, the newest first`,
     older: 'Show older entries',
     none: 'Nothing happened in this time.',
     onBehalf: 'acting in this tenant',
+    machine: 'A joining machine',
+    reads: 'Also reads and sign-ins',
   },
 
   effects: {

@@ -14,6 +14,7 @@ import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
 import { parseTime } from '../../texts/parse-time.ts'
+import { isRead } from './describe-act.ts'
 import { mergeTimeline, oldestTime } from './merge-timeline.ts'
 import { TimelineList } from './timeline-list.tsx'
 import styles from './timeline-page.module.css'
@@ -26,10 +27,11 @@ export function TimelinePage() {
   const filter = route.useSearch()
   const navigate = route.useNavigate()
   const { read, error } = useTimeline(filter)
-  const entries = read === undefined ? undefined : mergeTimeline(read.events, read.audit)
+  const audit = filter.reads === true ? read?.audit : read?.audit.filter((entry) => !isRead(entry))
+  const entries = read === undefined || audit === undefined ? undefined : mergeTimeline(read.events, audit)
   const change = (next: TimelineFilter): void =>
     void navigate({ search: withoutEmpty({ ...filter, ...next }) })
-  const older = entries === undefined ? undefined : oldestTime(entries)
+  const older = entries === undefined || !read?.hasOlder ? undefined : oldestTime(entries)
   return (
     <div className={styles.page}>
       <PageHead title={texts.pages.events} aside={<Range until={filter.until} />} />
@@ -49,7 +51,8 @@ export function TimelinePage() {
   )
 }
 
-const withoutEmpty = ({ subject, until }: TimelineFilter): TimelineFilter => ({
+const withoutEmpty = ({ subject, until, reads }: TimelineFilter): TimelineFilter => ({
+  ...(reads === true ? { reads } : {}),
   ...(subject === undefined || subject === '' ? {} : { subject }),
   ...(until === undefined ? {} : { until }),
 })
@@ -90,6 +93,7 @@ function Filter({ filter, onChange }: FilterProps) {
         aria-label={texts.timeline.subject}
         placeholder={texts.timeline.subject}
         size="xs"
+        className={styles.name ?? ''}
         defaultValue={filter.subject ?? ''}
         data-filter
       />
@@ -103,6 +107,14 @@ function Filter({ filter, onChange }: FilterProps) {
       />
       <Button type="submit" variant="default" size="compact-sm">
         {texts.why.show}
+      </Button>
+      <Button
+        variant={filter.reads === true ? 'light' : 'default'}
+        size="compact-sm"
+        aria-pressed={filter.reads === true}
+        onClick={() => onChange({ ...filter, reads: filter.reads !== true })}
+      >
+        {texts.timeline.reads}
       </Button>
       {filter.until === undefined ? null : (
         <Button variant="default" size="compact-sm" onClick={() => onChange({ ...filter, until: undefined })}>
