@@ -25,7 +25,13 @@ import {
   waitUntil,
 } from '@holdfast/testkit'
 import { joinToken } from '../nodes/enroll.ts'
-import { type Platform, type Replica, startPlatform, startReplica } from '../platform/start-platform.ts'
+import {
+  type Platform,
+  type PlatformOptions,
+  type Replica,
+  startPlatform,
+  startReplica,
+} from '../platform/start-platform.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
@@ -53,12 +59,13 @@ export interface StreamsWorld {
   stop(): Promise<void>
 }
 
-export async function startStreamsWorld(): Promise<StreamsWorld> {
+/** Starts the platform; `settings` are added to those of the servers. */
+export async function startStreamsWorld(settings: PlatformOptions['settings'] = {}): Promise<StreamsWorld> {
   const engines = await Promise.all(LINES.map((line) => startDockerEngine({ line })))
   const registries: Registry[] = []
   const cluster = { key: 'one-cluster-key-that-is-long-enough-for-it' }
   const roles = ['api', 'broker', 'gateway'] as const
-  const platform = await startPlatform({ settings: { roles, cluster } })
+  const platform = await startPlatform({ settings: { roles, cluster, ...settings } })
   const other = await startReplica(platform)
   const servers = [platform.baseUrl, other.baseUrl]
   const agents: AgentProcess[] = []
