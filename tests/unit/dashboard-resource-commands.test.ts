@@ -4,6 +4,7 @@ import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
 import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
+import { backupTexts } from '@holdfast/dashboard/texts/en/backups'
 import { jobTexts } from '@holdfast/dashboard/texts/en/jobs'
 import { networkTexts } from '@holdfast/dashboard/texts/en/networks'
 import { volumeTexts } from '@holdfast/dashboard/texts/en/volumes'
@@ -12,6 +13,8 @@ import { expect, test } from 'vitest'
 
 /** Each command with the name under which the CLI knows it. */
 const SHOWN = {
+  backups: [same.backups().command, 'backup list'],
+  backup: [same.backup('bak_1').command, 'backup describe'],
   jobs: [same.jobs().command, 'job list'],
   job: [same.job('job_1').command, 'job describe'],
   networks: [same.networks().command, 'network list'],
@@ -22,6 +25,7 @@ const SHOWN = {
 const TAUGHT: readonly (readonly [string, string])[] = [
   [networkTexts.emptyCommand, 'network create'],
   [jobTexts.emptyCommand, 'run'],
+  [backupTexts.emptyCommand, 'backup create'],
   [volumeTexts.emptyCommand, 'volume create'],
   [divergenceCommand('data', 2), 'volume divergences download'],
 ]

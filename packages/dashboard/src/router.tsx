@@ -99,6 +99,19 @@ const volume = createRoute({
   component: lazyRouteComponent(() => import('./features/volume/volume-page.tsx'), 'VolumePage'),
 })
 
+const backups = createRoute({
+  getParentRoute: () => tenant,
+  path: 'backups',
+  validateSearch: ({ q }: { q?: unknown }) => given({ q: text(q) }),
+  component: lazyRouteComponent(() => import('./features/backups/backups-page.tsx'), 'BackupsPage'),
+})
+
+const backup = createRoute({
+  getParentRoute: () => tenant,
+  path: 'backups/$backup',
+  component: lazyRouteComponent(() => import('./features/backup/backup-page.tsx'), 'BackupPage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
@@ -248,6 +261,8 @@ export const router = createRouter({
       volumes,
       volume,
       networks,
+      backups,
+      backup,
       nodes,
       join,
       node,

@@ -9,6 +9,7 @@ export const PAGES = [
   { to: '/t/$tenant/volumes', label: texts.pages.volumes, exact: false },
   { to: '/t/$tenant/networks', label: texts.pages.networks, exact: false },
   { to: '/t/$tenant/secrets', label: texts.secrets.page, exact: false },
+  { to: '/t/$tenant/backups', label: texts.pages.backups, exact: false },
   { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },
   { to: '/t/$tenant/events', label: texts.pages.events, exact: false },
 ] as const

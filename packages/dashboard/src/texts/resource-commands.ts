@@ -3,6 +3,11 @@
 import { API, type Equivalent, word } from './commands.ts'
 
 export const resourceEquivalents = {
+  backups: (): Equivalent => ({ command: 'holdfast backup list', call: `GET ${API}/backups` }),
+  backup: (id: string): Equivalent => ({
+    command: `holdfast backup describe ${word(id)}`,
+    call: `GET ${API}/backups/${id}`,
+  }),
   jobs: (): Equivalent => ({ command: 'holdfast job list', call: `GET ${API}/jobs` }),
   job: (id: string): Equivalent => ({
     command: `holdfast job describe ${word(id)}`,

@@ -7,8 +7,6 @@ import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Matrix } from '../../parts/matrix.tsx'
 import { rowOfCandidate } from '../../parts/matrix-rows.ts'
-import { Notice } from '../../parts/notice.tsx'
-import { jobTexts } from '../../texts/en/jobs.ts'
 
 export function JobWhy({ id }: { readonly id: string }) {
   const { data: why, error } = useJobWhy(id, true)
@@ -16,9 +14,6 @@ export function JobWhy({ id }: { readonly id: string }) {
   if (why === undefined) return <Loading />
   return (
     <>
-      <Notice severity="warning" title={jobTexts.why}>
-        <p>{why.summary}</p>
-      </Notice>
       {why.cure.length === 0 ? null : <CureList remedies={why.cure.map((text) => ({ text, how: [] }))} />}
       {why.candidates.length === 0 ? null : <Matrix rows={why.candidates.map(rowOfCandidate)} />}
     </>

@@ -35,7 +35,6 @@ export const jobTexts = {
   log: 'Log',
   logNote: 'of the last attempt; each line begins with time and attempt',
   logNone: 'The job printed nothing, or its node keeps no line.',
-  why: 'Why it has no node',
 
   run: 'Run a job',
   submit: 'Run it',

@@ -1,0 +1,76 @@
+// The backups of the tenant, the newest first.
+
+import { getRouteApi } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { explainFailure } from '../../api/failure.ts'
+import { useBackups } from '../../api/resources/use-backups.ts'
+import { useWrite } from '../../api/resources/use-write.ts'
+import { useSession } from '../../api/session.tsx'
+import { useStale } from '../../live/live-provider.tsx'
+import { ActButton } from '../../parts/act-button.tsx'
+import type { Outcome } from '../../parts/act-outcome.tsx'
+import { ListPage, ListTools, Teaching } from '../../parts/resource/list-page.tsx'
+import { matchingNames } from '../../parts/resource/matching-names.ts'
+import { RecordList } from '../../parts/resource/record-list.tsx'
+import { backupTexts } from '../../texts/en/backups.ts'
+import { resourceTexts } from '../../texts/en/resources.ts'
+import { resourceEquivalents } from '../../texts/resource-commands.ts'
+import { backupColumns } from './backup-columns.tsx'
+import { CreateBackup } from './create-backup.tsx'
+
+const route = getRouteApi('/t/$tenant/backups')
+
+export function BackupsPage() {
+  const { q } = route.useSearch()
+  const navigate = route.useNavigate()
+  const { tenant } = useSession()
+  const { items, error, hasMore, readMore } = useBackups()
+  const { closed } = useWrite('backups:write', useStale())
+  const [creating, setCreating] = useState(false)
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' })
+  const columns = useMemo(() => backupColumns(tenant), [tenant])
+  const named = items?.map((backup) => ({ ...backup, name: backup.deploymentName }))
+  const finish = (text: string): void => {
+    setCreating(false)
+    setOutcome({ kind: 'done', text })
+  }
+  return (
+    <ListPage
+      title={backupTexts.title}
+      count={items === undefined ? undefined : backupTexts.count(items.length, hasMore)}
+      actions={
+        <ActButton
+          label={backupTexts.create}
+          closed={closed}
+          running={false}
+          onAct={() => setCreating(true)}
+        />
+      }
+      same={resourceEquivalents.backups()}
+    >
+      <ListTools
+        q={q}
+        filters={items !== undefined && items.length > 0}
+        outcome={outcome}
+        onChange={(next) => void navigate({ search: next === undefined ? {} : { q: next }, replace: true })}
+      />
+      <RecordList
+        columns={columns}
+        items={named === undefined ? undefined : matchingNames(named, q).toReversed()}
+        failure={error === null ? undefined : explainFailure(error)}
+        hasMore={hasMore}
+        keyOf={({ id }) => id}
+        onEnd={readMore}
+        unmatched={q === undefined ? undefined : resourceTexts.noMatch}
+        empty={
+          <Teaching
+            title={backupTexts.emptyTitle}
+            next={backupTexts.emptyNext}
+            command={backupTexts.emptyCommand}
+          />
+        }
+      />
+      {creating ? <CreateBackup onDone={finish} onClose={() => setCreating(false)} /> : null}
+    </ListPage>
+  )
+}
