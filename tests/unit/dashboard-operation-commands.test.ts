@@ -5,6 +5,7 @@ import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
 import { nodeEquivalents as nodes } from '@holdfast/dashboard/texts/commands/nodes'
+import { platformEquivalents as platform } from '@holdfast/dashboard/texts/commands/platform'
 import { secretEquivalents as secrets } from '@holdfast/dashboard/texts/commands/secrets'
 import { secretTexts } from '@holdfast/dashboard/texts/en/secrets'
 import { expect, test } from 'vitest'
@@ -23,20 +24,30 @@ const NODES = {
   remove: [nodes.remove('acme-4', 'node_1').command, 'node remove'],
 } satisfies { readonly [kind in keyof typeof nodes]: Shown }
 
+const PLATFORM = {
+  platform: [platform.platform().command, 'get'],
+  tenants: [platform.tenants().command, 'get'],
+  tenant: [platform.tenant('acme', 'ten_1').command, 'token list'],
+  create: [platform.create('acme').command, 'tenant create'],
+} satisfies { readonly [kind in keyof typeof platform]: Shown }
+
 const TAUGHT = secretTexts.emptyCommands.map((command): Shown => [command, 'secret set'])
 
-test.each([...Object.values(SECRETS), ...Object.values(NODES), ...TAUGHT])('%s', async (typed, name) => {
-  let chosen = 'no command'
-  const program = buildProgram({
-    commands: COMMANDS,
-    groups: GROUPS,
-    out: () => {},
-    err: () => {},
-    async onChosen(command) {
-      chosen = command.name
-    },
-  })
-  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
-  await program.parseAsync(words, { from: 'user' })
-  expect(chosen).toBe(name)
-})
+test.each([...Object.values(SECRETS), ...Object.values(NODES), ...Object.values(PLATFORM), ...TAUGHT])(
+  '%s',
+  async (typed, name) => {
+    let chosen = 'no command'
+    const program = buildProgram({
+      commands: COMMANDS,
+      groups: GROUPS,
+      out: () => {},
+      err: () => {},
+      async onChosen(command) {
+        chosen = command.name
+      },
+    })
+    const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
+    await program.parseAsync(words, { from: 'user' })
+    expect(chosen).toBe(name)
+  },
+)

@@ -14,7 +14,7 @@ import type { TimelineFilter } from './api/use-timeline.ts'
 import { Home } from './shell/home.tsx'
 import { NoPage, NoPageAlone } from './shell/no-page.tsx'
 import { PageError } from './shell/page-error.tsx'
-import { TenantFrame } from './shell/tenant-frame.tsx'
+import { PlatformFrame, TenantFrame } from './shell/tenant-frame.tsx'
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
@@ -40,6 +40,38 @@ const tenant = createRoute({
   path: 't/$tenant',
   component: TenantFrame,
   notFoundComponent: NoPage,
+})
+
+const platform = createRoute({
+  getParentRoute: () => root,
+  path: 'platform',
+  component: PlatformFrame,
+  notFoundComponent: NoPage,
+})
+
+const platformHome = createRoute({
+  getParentRoute: () => platform,
+  path: '/',
+  component: lazyRouteComponent(() => import('./features/platform/platform-page.tsx'), 'PlatformPage'),
+})
+
+const servers = createRoute({
+  getParentRoute: () => platform,
+  path: 'servers',
+  component: lazyRouteComponent(() => import('./features/platform/servers-page.tsx'), 'ServersPage'),
+})
+
+const tenants = createRoute({
+  getParentRoute: () => platform,
+  path: 'tenants',
+  validateSearch: ({ q }: { q?: unknown }) => given({ q: text(q) }),
+  component: lazyRouteComponent(() => import('./features/platform/tenants-page.tsx'), 'TenantsPage'),
+})
+
+const tenantPage = createRoute({
+  getParentRoute: () => platform,
+  path: 'tenants/$id',
+  component: lazyRouteComponent(() => import('./features/platform-tenant/tenant-page.tsx'), 'TenantPage'),
 })
 
 const overview = createRoute({
@@ -253,6 +285,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     home,
     login,
+    platform.addChildren([platformHome, servers, tenants, tenantPage]),
     tenant.addChildren([
       overview,
       deployments,

@@ -27,6 +27,8 @@ export const keys = {
   planned: (tenant: string, ...change: readonly (string | number)[]) =>
     [tenant, 'planned', ...change] as const,
   metrics: (tenant: string, of: string, name: string) => [tenant, 'metrics', of, name] as const,
+  /** Data of all tenants, which the stream of one tenant does not make old. */
+  platform: (...parts: readonly string[]) => ['', 'platform', ...parts] as const,
   secrets: (tenant: string, part: string, name = '') => [tenant, 'secrets', part, name] as const,
 }
 

@@ -13,3 +13,10 @@ export const PAGES = [
   { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },
   { to: '/t/$tenant/events', label: texts.pages.events, exact: false },
 ] as const
+
+/** The pages of the whole platform, for its administrators. */
+export const PLATFORM_PAGES = [
+  { to: '/platform', label: texts.platform.page, exact: true },
+  { to: '/platform/tenants', label: texts.platform.tenants, exact: false },
+  { to: '/platform/servers', label: texts.platform.servers, exact: false },
+] as const

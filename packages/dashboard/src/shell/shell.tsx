@@ -13,14 +13,17 @@ import { AccountMenu } from './account-menu.tsx'
 import { KeysDialog } from './keys-dialog.tsx'
 import { LivePill } from './live-pill.tsx'
 import { Navigation } from './navigation.tsx'
-import { PAGES } from './pages.ts'
+import { PAGES, PLATFORM_PAGES } from './pages.ts'
 import styles from './shell.module.css'
 import { TenantSwitcher } from './tenant-switcher.tsx'
 import { useRunCommand } from './use-run-command.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
+const ALL_PAGES = [...PAGES, ...PLATFORM_PAGES]
+
 export function Shell() {
   const [open, setOpen] = useState<'palette' | 'keys' | 'pages'>()
+  const { me } = useSession()
   const stale = useStale()
   const runCommand = useRunCommand()
   const close = (): void => setOpen(undefined)
@@ -45,7 +48,12 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Palette opened={open === 'palette'} pages={PAGES} onClose={close} onRun={runCommand} />
+      <Palette
+        opened={open === 'palette'}
+        pages={mayDo(me, 'tenants:choose') ? ALL_PAGES : PAGES}
+        onClose={close}
+        onRun={runCommand}
+      />
       <KeysDialog opened={open === 'keys'} onClose={close} />
       <Drawer
         opened={open === 'pages'}

@@ -1,4 +1,4 @@
-// Everything below /t/<tenant>: reads who is signed in, then shows the shell.
+// The frame of all pages: reads who is signed in, then shows the shell.
 
 import { Link, Navigate, useParams } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
@@ -15,6 +15,13 @@ import styles from './tenant-frame.module.css'
 
 export function TenantFrame() {
   const { tenant } = useParams({ from: '/t/$tenant' })
+  return <Frame tenant={tenant} />
+}
+
+/** The pages of the platform act in the tenant of the token. */
+export const PlatformFrame = () => <Frame />
+
+function Frame({ tenant }: { readonly tenant?: string }) {
   const { data: me, error, refetch } = useMe(tenant)
   const client = useMemo(() => createBrowserClient(tenant), [tenant])
   if (me === undefined)
@@ -26,8 +33,9 @@ export function TenantFrame() {
         <Link to="/">{texts.pages.toOverview}</Link>
       </main>
     )
+  const { id } = me.tenant
   return (
-    <SessionProvider key={tenant} value={{ tenant, client, me }}>
+    <SessionProvider key={id} value={{ tenant: id, client, me }}>
       <LiveProvider>
         <WhileSignedIn>
           <Shell />

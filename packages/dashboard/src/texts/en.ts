@@ -5,6 +5,7 @@ import { confirmTexts } from './en/confirm.ts'
 import { editor } from './en/editor.ts'
 import { drainTexts, joinTexts, oneTimeTexts, removeTexts } from './en/operations.ts'
 import { canary, change, plan } from './en/plan.ts'
+import { platformTexts } from './en/platform.ts'
 import { scaling } from './en/scaling.ts'
 import { secretTexts } from './en/secrets.ts'
 import { terminal } from './en/terminal.ts'
@@ -23,6 +24,7 @@ export const texts = {
   drain: drainTexts,
   join: joinTexts,
   oneTime: oneTimeTexts,
+  platform: platformTexts,
   remove: removeTexts,
   secrets: secretTexts,
 
