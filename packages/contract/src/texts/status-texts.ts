@@ -128,7 +128,7 @@ export const REASON_TEXTS = {
   },
   container_lost: {
     meaning:
-      'The container of a job was removed by another program before its end was seen. The attempt counts as failed.',
+      'The container of a job was gone before its end was seen: another program removed it, or its engine was killed while it created it. The attempt counts as failed.',
     next: 'Check what the job has done, then run it again, or set retries.',
   },
   timed_out: {

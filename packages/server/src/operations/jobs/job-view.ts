@@ -43,7 +43,8 @@ const ENDS: { readonly [reason: string]: string } = {
   timed_out: 'The attempt took longer than its timeout.',
   node_removed:
     'The node was removed before the end of the container was reported, so the container may still run.',
-  container_lost: 'The container was removed by another program before its end was seen.',
+  container_lost:
+    'The container was gone before its end was seen: another program removed it, or its engine lost it.',
   unconfirmed:
     'The job was cancelled. Its node was lost or removed before the end of its container was reported, so the container may still run.',
 }
