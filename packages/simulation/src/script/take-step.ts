@@ -60,17 +60,9 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'store-compacted':
       compact(world)
       break
-    case 'behave': {
-      const { at: _at, do: _do, tenant, deployment, ...behaviour } = step
-      world.behaviours.set(`${world.tenants.get(tenant)}/${deployment}`, behaviour)
-      say(
-        world,
-        tenant,
-        `deployment ${deployment}`,
-        `its containers behave otherwise: ${JSON.stringify(behaviour)}`,
-      )
+    case 'behave':
+      behave(world, step)
       break
-    }
     case 'canary': {
       const { startMs, unhealthy, crashAfterMs, exitCode } = step
       const behaviour = defined({ startMs, unhealthy, crashAfterMs, exitCode })
@@ -97,6 +89,13 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     default:
       request(world, step, fail)
   }
+}
+
+function behave(world: World, step: Extract<Step, { do: 'behave' }>): void {
+  const { at: _at, do: _do, tenant, deployment, ...behaviour } = step
+  world.behaviours.set(`${world.tenants.get(tenant)}/${deployment}`, behaviour)
+  const message = `its containers behave otherwise: ${JSON.stringify(behaviour)}`
+  say(world, tenant, `deployment ${deployment}`, message)
 }
 
 function say(world: World, tenant: string, subject: string, message: string): void {

@@ -1,6 +1,6 @@
 // Many jobs through simulated agents, while agents, engines, machines, networks and servers fail: each ends exactly once, with
 // the attempts of its spec, in at most one container at a time, and its log stays readable. The invariants check this at every
-// moment; the test counts the ends (docs/design/simulation.md#jobs).
+// moment; the test counts the ends (docs/design/simulated-work.md#jobs).
 
 import { env } from 'node:process'
 import { inRun } from '@holdfast/testkit/long-run'
