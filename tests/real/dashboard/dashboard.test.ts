@@ -150,7 +150,9 @@ test.each([
   const page = await signIn()
   await page.emulateMedia({ colorScheme: look.colorScheme })
   await page.setViewportSize({ width: look.width, height: 800 })
-  const tabs = ['why', 'replicas', 'logs', 'history', 'events', 'nothing'].map((tab) => `report/${tab}`)
+  const tabs = ['why', 'replicas', 'logs', 'terminal', 'history', 'events', 'nothing'].map(
+    (tab) => `report/${tab}`,
+  )
   for (const path of ['', '/deployments', '/nodes', '/events', ...tabs.map((tab) => `/deployments/${tab}`)]) {
     await page.goto(`/ui/t/${platform.acme.id}${path}`)
     await page.getByRole('heading', { level: 1 }).waitFor()

@@ -2,7 +2,7 @@
 
 import { readAll } from '@holdfast/client'
 import type { Effects, Node, NodeReplica, NodeSummary } from '@holdfast/contract'
-import { type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
 import { useSession } from './session.tsx'
@@ -35,6 +35,18 @@ export function useNodes(): NodePages {
       if (!query.isFetching) void query.fetchNextPage()
     },
   }
+}
+
+/** The first matches of a name, for the palette. */
+export function useFoundNodes(q: string): readonly NodeSummary[] {
+  const { client, tenant } = useSession()
+  const { data } = useQuery({
+    queryKey: keys.nodes(tenant, `found ${q}`),
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      requireValue(await client.nodes.summaries({ q: q === '' ? undefined : q, limit: 5 }, { signal })),
+  })
+  return data?.items ?? []
 }
 
 export function useNode(id: string): UseQueryResult<Node> {

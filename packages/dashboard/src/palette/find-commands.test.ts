@@ -9,10 +9,12 @@ const DEPLOYMENTS = [
   { name: 'report', phase: 'Pending' },
   { name: 'shop', phase: 'Running' },
 ]
-const labels = (text: string): string[] => findCommands(text, PAGES, DEPLOYMENTS).map(({ label }) => label)
+const NODES = [{ id: 'node_1', name: 'acme-1', status: 'ready' }]
+const find = (text: string) => findCommands(text, PAGES, { deployments: DEPLOYMENTS, nodes: NODES })
+const labels = (text: string): string[] => find(text).map(({ label }) => label)
 
-test('nothing typed offers pages, deployments and actions', () => {
-  expect(labels('').slice(0, 4)).toEqual(['Overview', 'Deployments', 'report', 'shop'])
+test('nothing typed offers pages, deployments, nodes and actions', () => {
+  expect(labels('').slice(0, 5)).toEqual(['Overview', 'Deployments', 'report', 'shop', 'acme-1'])
   expect(labels('')).toContain('Sign out')
 })
 
@@ -26,12 +28,24 @@ test('why and a name lead to the explanation', () => {
   expect(labels('why')).toEqual(['Why: report', 'Why: shop'])
 })
 
+test('the word of a page and a name lead to that page of the deployment', () => {
+  expect(labels('terminal sh')).toEqual(['Terminal: shop'])
+  expect(find('logs sh')[0]?.target).toEqual({ kind: 'deployment', name: 'shop', tab: 'logs' })
+  expect(find('shop')[0]?.target).toEqual({ kind: 'deployment', name: 'shop', tab: 'why' })
+})
+
+test('a node is found by its name and by its id', () => {
+  expect(labels('acme')).toEqual(['acme-1', 'Search the reference: acme'])
+  const id = 'node_01M7PZRATPQ027T4N7FDP7JW32'
+  expect(find(id)[0]?.target).toEqual({ kind: 'node', id })
+})
+
 test('an action is found by its words', () => expect(labels('colors: d')[0]).toBe('Colors: Dark'))
 
 test('a code leads to the reference', () =>
   expect(labels('replicas_out_of_range')).toEqual(['Search the reference: replicas_out_of_range']))
 
 test('the server is asked for the name alone', () => {
-  expect(readTyped(' why  Report ')).toEqual({ asksWhy: true, name: 'report' })
-  expect(readTyped('')).toEqual({ asksWhy: false, name: '' })
+  expect(readTyped(' why  Report ')).toEqual({ tab: 'why', name: 'report' })
+  expect(readTyped('')).toEqual({ tab: undefined, name: '' })
 })

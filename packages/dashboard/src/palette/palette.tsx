@@ -1,8 +1,9 @@
 // Search or run: a list of commands that narrows while a person types.
 
 import { Modal } from '@mantine/core'
-import { type KeyboardEvent, useDeferredValue, useId, useState } from 'react'
+import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from 'react'
 import { useFoundDeployments } from '../api/use-deployments.ts'
+import { useFoundNodes } from '../api/use-nodes.ts'
 import { texts } from '../texts/en.ts'
 import { type Command, findCommands, type KnownPage, readTyped } from './find-commands.ts'
 import styles from './palette.module.css'
@@ -37,8 +38,9 @@ function Search({ pages, onClose, onRun }: Omit<Props, 'opened'>) {
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const deployments = useFoundDeployments(useDeferredValue(readTyped(text).name))
-  const commands = findCommands(text, pages, deployments)
+  const name = useDeferredValue(readTyped(text).name)
+  const found = { deployments: useFoundDeployments(name), nodes: useFoundNodes(name) }
+  const commands = findCommands(text, pages, found)
   const at = Math.min(chosen, commands.length - 1)
   const run = (command: Command | undefined): void => {
     if (command === undefined) return
@@ -88,6 +90,7 @@ interface ResultsProps {
 }
 
 function Results({ id, commands, at, onRun }: ResultsProps) {
+  useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }), [id, at])
   if (commands.length === 0) return <p className={styles.nothing}>{texts.palette.nothing}</p>
   return (
     <div className={styles.list} role="listbox" id={id} aria-label={texts.palette.title}>

@@ -16,10 +16,12 @@ export function useRunCommand(): (command: Command) => void {
         return void navigate({ to: target.to, params: { tenant } })
       case 'deployment':
         return void navigate({
-          to: '/t/$tenant/deployments/$name/why',
+          to: `/t/$tenant/deployments/$name/${target.tab}`,
           params: { tenant, name: target.name },
           search: {},
         })
+      case 'node':
+        return void navigate({ to: '/t/$tenant/nodes/$node', params: { tenant, node: target.id } })
       case 'scheme':
         return chooseScheme(target.choice)
       case 'sign-out':

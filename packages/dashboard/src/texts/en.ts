@@ -154,13 +154,14 @@ export const texts = {
 
   palette: {
     title: 'Search or run',
-    placeholder: 'A name, a page, or words such as: why report',
+    placeholder: 'A name, a page, or words such as: logs report',
     nothing: 'Nothing matches. Try the beginning of a name, or “why” and the name of a deployment.',
     reference: (word: string) => `Search the reference: ${word}`,
     pages: 'Pages',
     deployments: 'Deployments',
     actions: 'Actions',
-    why: (name: string) => `Why: ${name}`,
+    nodes: 'Nodes',
+    tab: (page: string, name: string) => `${page}: ${name}`,
     open: (name: string) => `Open ${name}`,
     scheme: (scheme: string) => `Colors: ${scheme}`,
     hint: 'Arrow keys choose, Enter opens, Esc closes',
