@@ -4,9 +4,11 @@ import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
 import { protectVerbatim } from '@holdfast/cli/args/option-words'
 import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
 import { buildProgram } from '@holdfast/cli/program'
+import { accessTexts } from '@holdfast/dashboard/texts/en/access'
 import { backupTexts } from '@holdfast/dashboard/texts/en/backups'
 import { jobTexts } from '@holdfast/dashboard/texts/en/jobs'
 import { networkTexts } from '@holdfast/dashboard/texts/en/networks'
+import { residencyTexts } from '@holdfast/dashboard/texts/en/residency'
 import { volumeTexts } from '@holdfast/dashboard/texts/en/volumes'
 import { divergenceCommand, resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
 import { expect, test } from 'vitest'
@@ -18,6 +20,8 @@ const SHOWN = {
   jobs: [same.jobs().command, 'job list'],
   job: [same.job('job_1').command, 'job describe'],
   networks: [same.networks().command, 'network list'],
+  residency: [same.residency().command, 'get'],
+  tokens: [same.tokens('t').command, 'token list'],
   volumes: [same.volumes().command, 'volume list'],
   volume: [same.volume('t', 'vol_1', 'data').command, 'volume describe'],
 } satisfies { readonly [kind in keyof typeof same]: readonly [string, string] }
@@ -26,6 +30,8 @@ const TAUGHT: readonly (readonly [string, string])[] = [
   [networkTexts.emptyCommand, 'network create'],
   [jobTexts.emptyCommand, 'run'],
   [backupTexts.emptyCommand, 'backup create'],
+  [residencyTexts.emptyCommand, 'node join-token'],
+  [accessTexts.emptyCommand, 'token create'],
   [volumeTexts.emptyCommand, 'volume create'],
   [divergenceCommand('data', 2), 'volume divergences download'],
 ]

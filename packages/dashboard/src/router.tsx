@@ -144,6 +144,19 @@ const backup = createRoute({
   component: lazyRouteComponent(() => import('./features/backup/backup-page.tsx'), 'BackupPage'),
 })
 
+const residency = createRoute({
+  getParentRoute: () => tenant,
+  path: 'residency',
+  validateSearch: ({ q }: { q?: unknown }) => given({ q: text(q) }),
+  component: lazyRouteComponent(() => import('./features/residency/residency-page.tsx'), 'ResidencyPage'),
+})
+
+const access = createRoute({
+  getParentRoute: () => tenant,
+  path: 'access',
+  component: lazyRouteComponent(() => import('./features/access/access-page.tsx'), 'AccessPage'),
+})
+
 const timeline = createRoute({
   getParentRoute: () => tenant,
   path: 'events',
@@ -299,7 +312,9 @@ export const router = createRouter({
       nodes,
       join,
       node,
+      residency,
       timeline,
+      access,
       secrets,
       newSecret,
       secret,

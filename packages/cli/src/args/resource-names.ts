@@ -37,6 +37,7 @@ export const RESOURCE_NAMES = [
   'net',
   'jobs',
   'job',
+  'residency',
 ] as const
 
 /** Kinds that a command of their own lists, and that `get` accepts too. */

@@ -11,7 +11,8 @@ import { print, type Terminal } from '../terminal/terminal.ts'
 
 const KINDS = [...RESOURCE_NAMES, ...LISTED_BY_COMMAND]
 
-const kindList = (): string => KINDS.filter((each) => each.endsWith('s') || each === 'audit').join(', ')
+const kindList = (): string =>
+  KINDS.filter((each) => each.endsWith('s') || each === 'audit' || each === 'residency').join(', ')
 
 export const get: OnlineCommand = {
   name: 'get',

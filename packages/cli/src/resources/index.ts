@@ -16,6 +16,7 @@ import { quotas } from './quotas.ts'
 import { regions } from './regions.ts'
 import { registries } from './registries.ts'
 import { replicas } from './replicas.ts'
+import { residency } from './residency.ts'
 import type { Resource } from './resource.ts'
 import { routes } from './routes.ts'
 import { tenants } from './tenants.ts'
@@ -81,6 +82,7 @@ export const RESOURCES: readonly AnyResource[] = [
   anyResource(backups),
   anyResource(networks),
   anyResource(jobs),
+  anyResource(residency),
 ]
 
 export const findResource = (typed: string): AnyResource | undefined =>

@@ -10,6 +10,7 @@ import {
   rotationShape,
   secretWrittenShape,
   tenantShape,
+  tokenShape,
 } from '@holdfast/contract'
 import type { CallOptions, Calls, ConditionalOptions } from '../calls.ts'
 import { segment } from '../request.ts'
@@ -68,6 +69,14 @@ export function dryRunCalls({ judge, dryRun }: Calls) {
       dryRun('DELETE', `${node(nodeName)}/claim`, nodePlan, {}, options),
     changeTenant: (id: string, patch: TenantPatch, options?: ConditionalOptions) =>
       dryRun('PATCH', tenant(id), tenantPlan, { body: { ...patch } }, options),
+    revokeToken: (tenantId: string, id: string, options?: CallOptions) =>
+      dryRun(
+        'DELETE',
+        `${tenant(tenantId)}/tokens/${segment(id)}`,
+        dryRunResultShape(tokenShape),
+        {},
+        options,
+      ),
     removeTenant: (id: string, options?: ConditionalOptions) =>
       dryRun('DELETE', tenant(id), tenantPlan, {}, options),
   }

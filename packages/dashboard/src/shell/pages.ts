@@ -11,7 +11,9 @@ export const PAGES = [
   { to: '/t/$tenant/secrets', label: texts.secrets.page, exact: false },
   { to: '/t/$tenant/backups', label: texts.pages.backups, exact: false },
   { to: '/t/$tenant/nodes', label: texts.pages.nodes, exact: false },
+  { to: '/t/$tenant/residency', label: texts.pages.residency, exact: false },
   { to: '/t/$tenant/events', label: texts.pages.events, exact: false },
+  { to: '/t/$tenant/access', label: texts.pages.access, exact: false },
 ] as const
 
 /** The pages of the whole platform, for its administrators. */

@@ -14,6 +14,11 @@ export const resourceEquivalents = {
     call: `GET ${API}/jobs/${id}`,
   }),
   networks: (): Equivalent => ({ command: 'holdfast network list', call: `GET ${API}/networks` }),
+  residency: (): Equivalent => ({ command: 'holdfast get residency', call: `GET ${API}/residency` }),
+  tokens: (tenant: string): Equivalent => ({
+    command: 'holdfast token list',
+    call: `GET ${API}/tenants/${tenant}/tokens`,
+  }),
   volumes: (): Equivalent => ({ command: 'holdfast volume list', call: `GET ${API}/dvm/volumes` }),
   volume: (tenant: string, id: string, name: string): Equivalent => ({
     command: `holdfast volume describe ${word(name)}`,

@@ -36,7 +36,11 @@ const isOf = (field: string, rejection: Rejection): boolean =>
 export function FormDialog({ title, label, closed, outcome, fields, children, onSend, onClose }: Props) {
   const send = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
-    if (closed === undefined) onSend(new FormData(event.currentTarget))
+    if (closed !== undefined) return
+    const values = new FormData(event.currentTarget)
+    for (const input of event.currentTarget.querySelectorAll<HTMLInputElement>('input[type=password]'))
+      input.value = ''
+    onSend(values)
   }
   const rejections = outcome.kind === 'failed' ? outcome.failure.rejections : []
   const others = rejections.filter((each) => !fields.some((field) => isOf(field, each)))

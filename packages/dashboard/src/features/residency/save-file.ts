@@ -1,0 +1,11 @@
+// Hands a text to the browser as a file.
+
+export function saveFile(name: string, type: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser has taken the content when the click returns; a later task is certain.
+  setTimeout(() => URL.revokeObjectURL(url))
+}
