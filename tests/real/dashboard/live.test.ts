@@ -66,8 +66,8 @@ async function scale(replicas: number): Promise<void> {
   expect((await api.put('/api/v1/deployments/report', { ...Object(body), replicas })).status).toBe(200)
 }
 
-/** Waits until the page says that its data is old: in its pill, and by dimmed numbers. Returns how long that took. */
-async function saysOld(page: Page): Promise<number> {
+/** Waits until the page shows that its data is old: in its pill, and by dimmed numbers. Returns how long that took. */
+async function showsOld(page: Page): Promise<number> {
   const began = Date.now()
   await Promise.all([
     page.getByText(/^(?:Reconnecting|Offline)$/).waitFor({ timeout: RIGHT_MS }),
@@ -76,7 +76,7 @@ async function saysOld(page: Page): Promise<number> {
   return Date.now() - began
 }
 
-async function saysLive(page: Page, reloads: () => number): Promise<void> {
+async function showsLive(page: Page, reloads: () => number): Promise<void> {
   await isLive(page)
   await expect.poll(() => page.locator('main[data-stale]').count()).toBe(0)
   expect(reloads()).toBe(0)
@@ -91,23 +91,23 @@ function countLoads(page: Page): () => number {
   return () => loads
 }
 
-test('a page whose server restarts says so within two seconds, and shows what it missed', async () => {
+test('a page whose server restarts shows it within two seconds, and shows what it missed', async () => {
   const page = await open()
   const loads = countLoads(page)
   const { port } = new URL(served.baseUrl)
   await served.stop()
-  console.log(`server stopped: the page said so after ${await saysOld(page)} ms, at most ${RIGHT_MS}`)
+  console.log(`server stopped: the page showed it after ${await showsOld(page)} ms, at most ${RIGHT_MS}`)
   await scale(3)
   served = await startReplica(platform, {}, { port: Number(port) })
-  await saysLive(page, loads)
+  await showsLive(page, loads)
   await page.getByText('0 of 3 ready').waitFor()
 })
 
-test(`a page without a network for ${OFFLINE_MS / 1000} s says so, closes changes, and is right again`, async () => {
+test(`a page without a network for ${OFFLINE_MS / 1000} s shows it, closes changes, and is right again`, async () => {
   const page = await open()
   const loads = countLoads(page)
   await watched.context.setOffline(true)
-  console.log(`network lost: the page said so after ${await saysOld(page)} ms, at most ${RIGHT_MS}`)
+  console.log(`network lost: the page showed it after ${await showsOld(page)} ms, at most ${RIGHT_MS}`)
   await scale(4)
   const until = Date.now() + OFFLINE_MS
   while (Date.now() < until) {
@@ -116,7 +116,7 @@ test(`a page without a network for ${OFFLINE_MS / 1000} s says so, closes change
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
   await watched.context.setOffline(false)
-  await saysLive(page, loads)
+  await showsLive(page, loads)
   await page.getByText('0 of 4 ready').waitFor()
 })
 

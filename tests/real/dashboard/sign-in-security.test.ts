@@ -1,4 +1,4 @@
-// What a sign-in is worth to others: to a page on a sibling subdomain, to a page of another site, after revocation, after its
+// A sign-in is worth nothing to others: to a page on a sibling subdomain, to a page of another site, after revocation, after its
 // time, and to a member of another tenant. The origins are real: https, with names that the browser resolves to this machine.
 
 import { createServer, type Server } from 'node:https'

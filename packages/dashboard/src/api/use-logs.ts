@@ -43,7 +43,7 @@ export function useLogs(name: string, { replica, previous = false }: LogFilter):
   return useLogStream(open)
 }
 
-/** Reads the log anew whenever `open` is another function. */
+/** Reads the log again from its start whenever `open` is another function. */
 export function useLogStream(open: OpenLog): Logs {
   const [logs, setLogs] = useState<Logs>(NOTHING)
   useEffect(() => {

@@ -16,7 +16,7 @@ export interface Planned {
   readonly unplaced?: { readonly count: number; readonly summary: string; readonly cures: readonly string[] }
 }
 
-export interface Conditions {
+interface Conditions {
   /** The revision that the record must still have. */
   readonly ifMatch?: string
   readonly signal?: AbortSignal

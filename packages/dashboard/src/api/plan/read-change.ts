@@ -1,7 +1,7 @@
 // Which change the address of a plan page asks for. The address holds all of it, so a plan can be linked to.
 
-export const CHANGE_ACTS = ['restart', 'scale', 'rollback', 'delete', 'promote', 'abort'] as const
-export type ChangeAct = (typeof CHANGE_ACTS)[number]
+const CHANGE_ACTS = ['restart', 'scale', 'rollback', 'delete', 'promote', 'abort'] as const
+type ChangeAct = (typeof CHANGE_ACTS)[number]
 
 export interface ChangeSearch {
   readonly act: ChangeAct

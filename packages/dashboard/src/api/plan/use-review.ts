@@ -11,7 +11,7 @@ import { mayDo, type Session, useSession } from '../session.tsx'
 import { type Change, isSamePlan, type Planned } from './change.ts'
 import { isConflict, type OtherChange, readOtherChange } from './other-change.ts'
 
-export interface Checked {
+interface Checked {
   readonly planned: Planned
   /** The revision that the write requires; undefined if no record exists. */
   readonly revision: number | undefined
@@ -19,7 +19,7 @@ export interface Checked {
   readonly at: number
 }
 
-export type ReviewState =
+type ReviewState =
   | { readonly kind: 'open' }
   /** The plan is computed once more, then the change is sent. */
   | { readonly kind: 'sending' }

@@ -10,9 +10,9 @@ export const SHOWN_PHASES = ['idle', 'stage', 'overlap', 'cutover', 'retire'] as
 const versionText = (version: number | null, fallback: string): string =>
   version === null ? fallback : texts.secrets.version(version)
 
-export const oldOf = ({ versions }: CredentialRotation): string =>
+const oldOf = ({ versions }: CredentialRotation): string =>
   versionText(versions.old, 'the old version')
-export const newOf = ({ versions }: CredentialRotation): string => versionText(versions.new, words.newVersion)
+const newOf = ({ versions }: CredentialRotation): string => versionText(versions.new, words.newVersion)
 
 /** The part of the person in the current phase, the most urgent sentence first. */
 export function yourPart(credential: CredentialRotation): readonly string[] {

@@ -1,4 +1,4 @@
-// What a person or program did, as an audit entry reports it: the words between author and subject.
+// The words between the author and the subject of an audit entry, by its action.
 
 export const acts: { readonly [action: string]: string } = {
   'backups:create': 'made a backup of',
