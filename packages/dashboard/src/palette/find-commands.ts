@@ -16,7 +16,7 @@ type Target =
 
 /** The pages of a deployment that can be asked for by word, such as: logs shop. */
 const TABS = ['why', 'replicas', 'logs', 'terminal', 'history', 'events'] as const
-export type DeploymentTab = (typeof TABS)[number]
+type DeploymentTab = (typeof TABS)[number]
 
 export interface Command {
   readonly id: string
@@ -32,12 +32,12 @@ export interface KnownPage {
   readonly label: string
 }
 
-export interface KnownDeployment {
+interface KnownDeployment {
   readonly name: string
   readonly phase: string
 }
 
-export interface KnownNode {
+interface KnownNode {
   readonly id: string
   readonly name: string
   readonly status: string
