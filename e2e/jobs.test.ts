@@ -218,7 +218,13 @@ async function checkEnd(number: number, id: string): Promise<void> {
   const status = await statusOf(id)
   const listed = await api().get(`/api/v1/events?subject=${id}&limit=500`)
   const recorded = Object.values(Object(listed.body['items'])).map(Object)
-  const about = `job ${number}: ${JSON.stringify(status)}; events: ${JSON.stringify(recorded)}`
+  const ofEngines = events.all().filter(({ owner }) => owner === `job/${id}`)
+  const about = [
+    `job ${number}: ${JSON.stringify(status)}`,
+    `events: ${JSON.stringify(recorded)}`,
+    `of engines: ${JSON.stringify(ofEngines)}`,
+    `outages: ${JSON.stringify(outages)}`,
+  ].join('; ')
   expect(status?.phase, about).toBe(kind.phase)
   if (kind.exitCode !== undefined)
     expect([kind.exitCode, UNKNOWN_EXIT, LOST_EXIT], about).toContain(status?.exitCode)
@@ -287,8 +293,7 @@ test(NAME, { timeout: inRun(300_000, 3_600_000) }, async () => {
     `${JOBS} jobs, ${kills} kills, ${starts.length} starts by the engines' events; all logs read, ${whole} compared`,
   )
   expect(whole).toBeGreaterThan(JOBS / 4)
-  if (unexplained.length > 0)
-    console.log('exit codes that the engine lost:', unexplained, 'outages:', outages)
+  if (unexplained.length > 0) console.log('exit codes that the engine lost:', unexplained)
   expect(unexplained.length).toBeLessThanOrEqual(JOBS / 100)
   // An engine that is killed at the start of a container never reports that start.
   expect(new Set(starts.map(({ owner }) => owner)).size).toBeGreaterThan(JOBS * 0.8)

@@ -6,6 +6,7 @@ const event = (timeNano: number, action: string, containerId: string, owner = 'j
   action,
   containerId,
   owner,
+  exitCode: '',
   timeNano,
 })
 

@@ -11,6 +11,8 @@ export interface EngineEvent {
   readonly containerId: string
   /** The owner of the container as its label has it, such as `job/<id>`; empty for other containers. */
   readonly owner: string
+  /** The exit code of a container that ended, as the engine reports it; empty for other events. */
+  readonly exitCode: string
   readonly timeNano: number
 }
 
@@ -63,11 +65,13 @@ function follow(node: LabNode, since: string, signal: AbortSignal, onEvent: OnEv
 
 function eventOf(node: string, line: string): EngineEvent {
   const { Action, Actor, timeNano } = JSON.parse(line)
+  const attributes = Object(Object(Actor).Attributes)
   return {
     node,
     action: String(Action),
     containerId: String(Object(Actor).ID),
-    owner: String(Object(Object(Actor).Attributes)['holdfast.io/owner'] ?? ''),
+    owner: String(attributes['holdfast.io/owner'] ?? ''),
+    exitCode: String(attributes['exitCode'] ?? ''),
     timeNano: Number(timeNano),
   }
 }
