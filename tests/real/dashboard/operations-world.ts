@@ -21,7 +21,7 @@ import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-p
 import { untilNodesReady } from '@holdfast/testkit/scenarios/lab-agents'
 import { buildDashboard } from '../../../scripts/dashboard/build.ts'
 
-export interface Target {
+interface Target {
   /** The versions of the password that the target accepts. */
   readonly accepted: Set<number>
   readonly logins: { done: number; refused: number }

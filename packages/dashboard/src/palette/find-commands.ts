@@ -43,7 +43,7 @@ interface KnownNode {
   readonly status: string
 }
 
-/** What the server found. */
+/** The records that match the text. */
 export interface Found {
   readonly deployments: readonly KnownDeployment[]
   readonly nodes: readonly KnownNode[]

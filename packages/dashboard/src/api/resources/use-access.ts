@@ -1,4 +1,4 @@
-// Who may do what: tokens, credentials of registries, and quotas.
+// Reads and changes access to a tenant: tokens, credentials of registries, and quotas.
 
 import type { QuotaList, Registry, Token } from '@holdfast/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'

@@ -1,4 +1,4 @@
-// Who may do what in this tenant: tokens with their roles, credentials of registries, and quotas.
+// The access page of a tenant: tokens with their roles, credentials of registries, and quotas.
 
 import type { Token } from '@holdfast/contract'
 import { useMemo, useState } from 'react'

@@ -10,8 +10,7 @@ export const SHOWN_PHASES = ['idle', 'stage', 'overlap', 'cutover', 'retire'] as
 const versionText = (version: number | null, fallback: string): string =>
   version === null ? fallback : texts.secrets.version(version)
 
-const oldOf = ({ versions }: CredentialRotation): string =>
-  versionText(versions.old, 'the old version')
+const oldOf = ({ versions }: CredentialRotation): string => versionText(versions.old, 'the old version')
 const newOf = ({ versions }: CredentialRotation): string => versionText(versions.new, words.newVersion)
 
 /** The part of the person in the current phase, the most urgent sentence first. */
