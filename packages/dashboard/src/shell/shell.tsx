@@ -104,5 +104,9 @@ function ActingBar() {
   const { me, tenant } = useSession()
   const own = useMe().data
   if (!mayDo(me, 'tenants:choose') || own === undefined || own.tenant.id === tenant) return null
-  return <p className={styles.acting}>{texts.shell.acting(me.tenant.name, me.token.role)}</p>
+  return (
+    <p className={styles.acting} role="status">
+      {texts.shell.acting(me.tenant.name, me.token.role)}
+    </p>
+  )
 }

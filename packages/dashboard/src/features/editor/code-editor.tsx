@@ -93,7 +93,11 @@ function createView(parent: HTMLElement, doc: string, onText: (text: string) => 
     THEME,
     EditorView.lineWrapping,
     EditorView.cspNonce.of(nonceOf()),
-    EditorView.contentAttributes.of({ 'aria-label': texts.editor.manifest, spellcheck: 'false' }),
+    EditorView.contentAttributes.of({
+      'aria-label': texts.editor.manifest,
+      spellcheck: 'false',
+      tabindex: '0',
+    }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) onText(update.state.doc.toString())
     }),
