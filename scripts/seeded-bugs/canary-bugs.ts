@@ -33,17 +33,6 @@ const BUGS: readonly Omit<Bug, 'inCanaries'>[] = [
     seenBy: ['canary-settled'],
   },
   {
-    name: 'exit of a replica of a canary ignored',
-    edits: [
-      core(
-        'canary/canary-failure.ts',
-        'failureOf(each, facts) ?? exitOf(each, facts)',
-        'failureOf(each, facts)',
-      ),
-    ],
-    seenBy: ['canary-settled'],
-  },
-  {
     name: 'replicas of a promoted canary not adopted',
     edits: [core('canary/split-assignments.ts', '!hasCanary && desired', 'false && desired')],
     seenBy: ['canary-promotion'],
