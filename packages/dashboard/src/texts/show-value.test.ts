@@ -16,6 +16,7 @@ test.each<[Json, string]>([
   [[{ network: 'front', nodeId: null }], 'network front; node id none'],
   [[{ label: 'disk', operator: 'in', values: ['ssd', 'nvme'] }], 'disk in ssd, nvme'],
   [[{ label: 'gpu', operator: 'notExists' }], 'gpu not exists'],
+  [{ LOG_LEVEL: 'info' }, 'LOG_LEVEL info'],
   [{}, 'none'],
 ])('%j is shown as %s', (value, text) => expect(showValue(value)).toBe(text))
 

@@ -40,8 +40,11 @@ function showMember(name: string, part: Json): string {
   if (name.endsWith('Bytes'))
     return `${wordsOf(name.slice(0, -'Bytes'.length))} ${showAmount(part, formatBytes)}`
   if (name === 'cpuMillis') return showAmount(part, formatCpu)
-  return `${name.includes('/') ? name : wordsOf(name)} ${showValue(part)}`
+  return `${isGiven(name) ? name : wordsOf(name)} ${showValue(part)}`
 }
+
+/** Whether a person chose the name: labels with a prefix, and environment variables. */
+const isGiven = (name: string): boolean => name.includes('/') || /^[A-Z_][A-Z0-9_]*$/.test(name)
 
 /** An amount, or the range of the amounts of several nodes. */
 function showAmount(part: Json, format: (amount: number) => string): string {
