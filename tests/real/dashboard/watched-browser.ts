@@ -42,11 +42,27 @@ export async function watchedContext(
 /** Opens a page of the dashboard, signs in, and waits until its title is shown. */
 export async function signInAt(context: BrowserContext, path: string, token: string): Promise<Page> {
   const page = await context.newPage()
-  await page.goto(path)
+  await open(page, path)
   await page.getByLabel('API token').fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await isLive(page)
   return page
+}
+
+/**
+ * Opens a page until its sign-in is shown. The browser drops its requests when a network of the machine appears, as the
+ * networks of engines do.
+ */
+async function open(page: Page, path: string): Promise<void> {
+  const field = page.getByLabel('API token')
+  for (let tries = 0; tries < 3; tries += 1) {
+    await page.goto(path).catch(() => null)
+    const shown = await field.waitFor({ timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    )
+    if (shown) return
+  }
 }
 
 export const isLive = (page: Page): Promise<void> => page.getByText('Live', { exact: true }).waitFor()
