@@ -49,6 +49,16 @@ describe('the observation of a container that runs once and', () => {
     ['ended well', { container: { ...exited, exitCode: 0 } }, 'stopped'],
     ['ended badly', { container: { ...exited, exitCode: 3 } }, 'stopped exited'],
     ['was stopped', { container: { ...exited, exitCode: 143 }, item: stopped }, 'stopped'],
+    [
+      'ended without an engine that saw it',
+      { container: { ...exited, isEndUnknown: true } },
+      'stopped container_lost',
+    ],
+    [
+      'was to be stopped and ended without an engine that saw it',
+      { container: { ...exited, isEndUnknown: true }, item: stopped },
+      'stopped container_lost',
+    ],
     ['is being removed by another program', { container: { ...seen, state: 'removing' } }, undefined],
     ['was removed by another program', { container: 'absent', hasRun: true }, 'stopped container_lost'],
     ['is being created', { container: 'absent', hasRun: true, creating: true }, undefined],

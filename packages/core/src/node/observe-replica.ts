@@ -24,6 +24,8 @@ export interface SeenContainer {
   readonly state: ContainerState
   readonly startedAt: string | null
   readonly exitCode: number | null
+  /** True if the container has ended and no engine saw how, so its exit code is unknown. */
+  readonly isEndUnknown?: boolean | undefined
   readonly restarts: number
   /** The result of Docker's health check; `none` for a container without a health check. */
   readonly health: 'none' | 'starting' | 'healthy' | 'unhealthy'
@@ -138,7 +140,7 @@ function currentState(view: ReplicaView): UnnumberedObservation | undefined {
   return { ...nothing, state: 'stopped', reason: '', gone: item.desired === 'removed' }
 }
 
-/** The container of a job was removed before its end was observed. */
+/** The end of a job's container is unknown: the container is gone, or its engine did not see the end. */
 export const CONTAINER_LOST = 'container_lost'
 
 /** Whether a replica serves. A replica that was ready and no longer serves keeps the state `ready`, but has a reason. */
@@ -214,6 +216,8 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
       return isDesired ? observed('starting', view.trouble) : observed('stopped', '')
     case 'exited':
     case 'dead':
+      if (container.isEndUnknown === true && runsOnce(view.item.template))
+        return observed('stopped', CONTAINER_LOST)
       if (!isDesired) return observed('stopped', '')
       if (runsOnce(view.item.template)) return observed('stopped', exitCode === 0 ? '' : 'exited')
       // The agent will start it again, as the engine starts a container whose state is `restarting`.
