@@ -14,7 +14,6 @@ import { startFencedWriter } from './fencer/fenced-writers.fixture.ts'
 import { writesIn } from './fencer/fencer.fixture.ts'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
 import { dyingAfter } from './fixtures/dying.fixture.ts'
-import { startJobs } from './fixtures/ending-jobs.fixture.ts'
 import { onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 
@@ -123,34 +122,6 @@ onBothOwnEngines('faults', (world, line) => {
       .filter(({ assignmentId }) => assignmentId === items[0]?.assignmentId)
       .map(({ seq }) => seq)
     expect(seqs).toEqual(seqs.toSorted((a, b) => a - b))
-    await next.close()
-    await node.clear()
-  })
-
-  it('reports how jobs ended while the agent, the engine and containerd were away', {
-    timeout: 120_000,
-  }, async () => {
-    const { docker, image } = world()
-    const { node, agent } = await world().newNode()
-    const jobs = await startJobs(node, image, [7, 7, 0, 7])
-    const [withoutAgent, ...others] = jobs
-    const withoutContainerd = others.pop()
-    await agent.close()
-    await withoutAgent?.end()
-    const next = await node.start()
-    node.send(jobs.map(({ item }) => item))
-    await withoutAgent?.expectEnd()
-    await docker.kill()
-    for (const job of others) await job.end()
-    await docker.restart()
-    for (const job of others) await job.expectEnd()
-    await docker.kill()
-    await docker.killContainerd()
-    await withoutContainerd?.end()
-    await docker.restartContainerd()
-    await docker.restart()
-    // The new containerd forgets how a container ended without it, and reports 255.
-    await withoutContainerd?.expectEnd(line === 'new' ? [7, 255] : [7])
     await next.close()
     await node.clear()
   })

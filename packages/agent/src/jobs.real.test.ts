@@ -1,6 +1,7 @@
-// Containers that run once, on real engines of both supported Docker versions. The test acts as the server.
+// Containers that run once, on real engines of both supported Docker versions. The test acts as the server. An end that no
+// engine saw is reported as unknown, never with an exit code. See docs/design/jobs.md#containers
 
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { readFile, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { asJobId, type DesiredItem, ownerOf } from '@holdfast/contract'
@@ -8,7 +9,8 @@ import { waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
-import { onBothEnginesAtOnce } from './fixtures/real-engine.fixture.ts'
+import { startJobs } from './fixtures/ending-jobs.fixture.ts'
+import { onBothEnginesAtOnce, onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { type Engine, EngineError } from './ports/engine.ts'
 
 const OWNER = ownerOf('job', asJobId('job_01JCPZ0000000000000000000A'))
@@ -44,6 +46,24 @@ async function planAgain(
     await waitUntil(() => lists.count > before, { what: 'the agent has listed all containers' })
   }
 }
+
+/** Containerd's record of its containers. */
+const RECORDS = 'lib/containerd/io.containerd.metadata.v1.bolt'
+
+/** Calls `onDie` before the agent learns that a container has ended. */
+const atDeath = (engine: Engine, onDie: () => void): Engine => ({
+  ...engine,
+  watchContainers: (label, onOpen, onEvent, signal) =>
+    engine.watchContainers(
+      label,
+      onOpen,
+      (event) => {
+        if (event.action === 'die') onDie()
+        onEvent(event)
+      },
+      signal,
+    ),
+})
 
 onBothEnginesAtOnce('a job', (world) => {
   const bare = (): Docker => new Docker({ socketPath: world().docker.socketPath })
@@ -196,5 +216,88 @@ onBothEnginesAtOnce('a job', (world) => {
     expect(await keptLog(node, item)).toBe(kept)
     node.send([], { jobLogs: [] })
     await waitUntil(async () => !existsSync(path), { what: 'the log is deleted' })
+  })
+})
+
+onBothOwnEngines('the end of a job', (world, line) => {
+  it('is reported if the agent, the engine or containerd was away', { timeout: 120_000 }, async () => {
+    const { docker, image } = world()
+    const { node, agent } = await world().newNode()
+    const jobs = await startJobs(node, image, [7, 0, 7, 0, 7])
+    const withoutAgent = jobs.slice(0, 2)
+    const [failing, succeeding, withoutContainerd] = jobs.slice(2)
+    await agent.close()
+    for (const job of withoutAgent) await job.end()
+    const next = await node.start()
+    node.send(jobs.map(({ item }) => item))
+    for (const job of withoutAgent) await job.expectEnd()
+    await docker.kill()
+    for (const job of [failing, succeeding]) await job?.end()
+    await docker.restart()
+    await failing?.expectEnd()
+    // The old engine records 0 also for an end that containerd has forgotten.
+    await (line === 'old' ? succeeding?.expectLost() : succeeding?.expectEnd())
+    await docker.kill()
+    await docker.killContainerd()
+    await withoutContainerd?.end()
+    await docker.restartContainerd()
+    await docker.restart()
+    // The new containerd forgets how a container ended without it.
+    const seen = withoutContainerd && (await node.until(withoutContainerd.item, 'ended', isEnded))
+    const expected = line === 'new' ? ['exited 7', 'container_lost null'] : ['exited 7']
+    expect(expected).toContain(`${seen?.reason} ${seen?.exitCode}`)
+    await next.close()
+    await node.clear()
+  })
+
+  // The old engine records 255, and 0 if containerd has no record of the container. The new engine keeps images there.
+  it.each(line === 'old' ? [true, false] : [true])(
+    'is unknown after a power cut, records kept: %s',
+    {
+      timeout: 120_000,
+    },
+    async (isKept) => {
+      const { docker, image } = world()
+      const { node, agent } = await world().newNode()
+      const jobs = await startJobs(node, image, [7, 0])
+      await docker.kill()
+      await docker.killContainerd()
+      for (const job of jobs) await job.crash()
+      if (!isKept) rmSync(join(docker.folder, RECORDS), { recursive: true })
+      await docker.restart()
+      for (const job of jobs) await job.expectLost()
+      // A new agent learns nothing else from the engine.
+      await agent.close()
+      const reported = node.reports.length
+      const next = await node.start()
+      node.send(jobs.map(({ item }) => item))
+      for (const job of jobs)
+        await node.until(job.item, 'reported again', ({ assignmentId }) =>
+          node.reports.slice(reported).some((report) => report.assignmentId === assignmentId),
+        )
+      for (const job of jobs) await job.expectLost()
+      await next.close()
+      await node.clear()
+    },
+  )
+
+  it('is reported if the engine is killed right after it announced the end', {
+    timeout: 120_000,
+  }, async () => {
+    const { docker, image } = world()
+    let killed: Promise<void> | undefined
+    const { node, agent } = await world().newNode((engine) =>
+      atDeath(engine, () => {
+        killed ??= docker.kill()
+      }),
+    )
+    const [job] = await startJobs(node, image, [7])
+    await job?.end()
+    await waitUntil(() => killed !== undefined, { what: 'the engine announced the end' })
+    await killed
+    await docker.restart()
+    await job?.expectEnd()
+    await agent.close()
+    await node.clear()
   })
 })

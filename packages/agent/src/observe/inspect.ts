@@ -28,12 +28,13 @@ import type { ExitCounts } from '../state/exit-counts.ts'
 import { countExits } from './count-exits.ts'
 import { createExitNotes, type ExitNote, type ExitNotes } from './exit-notes.ts'
 import { explainExit } from './explain-exit.ts'
+import { readEnd } from './read-end.ts'
 import type { Readiness } from './readiness.ts'
 import { reportedText } from './redact.ts'
 import type { ReplicaStatusTable } from './replica-status-table.ts'
 
 export interface InspectDeps {
-  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'readLogs'>
+  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'readLogs' | 'findExit' | 'version'>
   readonly tenant: TenantId
   readonly statuses: ReplicaStatusTable
   readonly readiness: Readiness
@@ -83,8 +84,8 @@ export function createInspector(deps: InspectDeps): Inspector {
     try {
       do {
         inspection.again = false
-        const found = await engine.inspectContainer(containerId)
-        const note = exits.of(containerId)
+        const inspected = await engine.inspectContainer(containerId)
+        const { found, note } = await readEnd(engine, exits, statuses.view(id)?.item, inspected)
         const texts = await readTexts(deps, id, found)
         const exitCause = await explainNewExit(deps, id, found, note)
         record(deps, logged, id, { found, texts, note, exitCause })
@@ -246,8 +247,8 @@ const knownExit = (view: ReplicaView | undefined, containerId: string): LastExit
 
 /** Continues the agent's count of restarts, because Docker resets its own count when the agent starts a container. */
 function keepRestartCount(before: ReplicaView['container'], found: InspectedContainer): SeenContainer {
-  const { id, state, startedAt, restarts, health, exitCode, address, pid, proof } = found
-  const seen = { id, state, startedAt, restarts, health, exitCode, address, pid, proof }
+  const { id, state, startedAt, restarts, health, exitCode, isEndUnknown, address, pid, proof } = found
+  const seen = { id, state, startedAt, restarts, health, exitCode, isEndUnknown, address, pid, proof }
   if (typeof before !== 'object' || before.id !== id) return seen
   const wasReset = before.startedAt !== null && startedAt !== before.startedAt && restarts <= before.restarts
   return {

@@ -32,7 +32,7 @@ export interface Observer {
 }
 
 export interface ObserveDeps extends Omit<InspectDeps, 'onUnsafe'> {
-  readonly engine: Pick<Engine, 'inspectContainer' | 'readEnvironment' | 'readLogs' | 'watchContainers'>
+  readonly engine: InspectDeps['engine'] & Pick<Engine, 'watchContainers'>
   readonly oomKills: OomKills | undefined
 }
 

@@ -150,6 +150,11 @@ export interface Engine {
   /** Removes a container, even if it runs, and its anonymous volumes. Succeeds if the container is already gone. */
   removeContainer(id: string): Promise<void>
   inspectContainer(idOrName: string): Promise<InspectedContainer>
+  /**
+   * Reads the exit code of the container's last end from the events that the engine remembers: some of the last since the
+   * engine started. Undefined if they do not contain an end.
+   */
+  findExit(id: string): Promise<number | undefined>
   /** Reads a container's environment as `NAME=value`. It may contain secret values: only to redact texts. */
   readEnvironment(id: string): Promise<string[]>
   /** Runs a probe command inside a container. */

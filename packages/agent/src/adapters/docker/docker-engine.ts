@@ -66,6 +66,7 @@ export function createDockerEngine(socketPath: string): Engine {
       readInspected(
         await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
       ),
+    findExit: (id) => call(READ_MS, (docker, signal) => findExit(docker, id, signal)),
     readEnvironment: async (id) =>
       readEnvironment(
         await call(READ_MS, (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal })),
@@ -231,6 +232,20 @@ async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController)
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Reads all remembered events until now. Events have nanoseconds, so the current millisecond is part of the range. */
+async function findExit(
+  docker: Docker,
+  container: string,
+  abortSignal: AbortSignal,
+): Promise<number | undefined> {
+  const filters = { event: ['die'], container: [container] }
+  const range = { since: 1, until: (Date.now() + 1) / 1000 }
+  let code: number | undefined
+  for await (const line of readJsonLines(await docker.getEvents({ ...range, filters, abortSignal })))
+    code = readEvent(line).exitCode ?? code
+  return code
 }
 
 async function openEvents(
