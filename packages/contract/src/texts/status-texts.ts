@@ -128,7 +128,7 @@ export const REASON_TEXTS = {
   },
   container_lost: {
     meaning:
-      'The container of a job was gone before its end was seen: another program removed it, or its engine was killed while it created it. The attempt counts as failed.',
+      'The end of the container of a job was not seen, so its exit code is unknown: another program removed the container, or its engine lost it or was away when it ended, as in a power cut. The attempt counts as failed.',
     next: 'Check what the job has done, then run it again, or set retries.',
   },
   timed_out: {

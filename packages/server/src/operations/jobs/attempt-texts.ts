@@ -7,7 +7,7 @@ const HOW: { readonly [reason: string]: string } = {
   timed_out: 'it took longer than its timeout',
   node_removed: 'its node was removed before the end of its container was reported',
   node_lost: 'its node was lost',
-  container_lost: 'its container was gone before its end was seen',
+  container_lost: 'the end of its container was not seen',
   image_pull_failed: 'its image could not be pulled',
   image_unresolved: 'no registry resolved its image in time',
   create_failed: 'the engine could not create its container',

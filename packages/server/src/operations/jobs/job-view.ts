@@ -44,7 +44,7 @@ const ENDS: { readonly [reason: string]: string } = {
   node_removed:
     'The node was removed before the end of the container was reported, so the container may still run.',
   container_lost:
-    'The container was gone before its end was seen: another program removed it, or its engine lost it.',
+    'The end of the container was not seen, so its exit code is unknown: another program removed the container, or its engine lost it or was away when it ended, as in a power cut. Check what the job has done before you run it again.',
   unconfirmed:
     'The job was cancelled. Its node was lost or removed before the end of its container was reported, so the container may still run.',
 }
