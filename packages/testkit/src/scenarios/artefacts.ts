@@ -90,7 +90,7 @@ export async function readEverything(cluster: LabPlatform, api: ApiClient, known
   return answers
 }
 
-const ENDLESS = ['/api/v1/events/stream', '/api/v1/exec/{id}']
+const ENDLESS = ['/api/v1/events/stream', '/api/v1/changes/stream', '/api/v1/exec/{id}']
 
 function fill(path: string, known: Known): string[] {
   const [parameter] = /\{\w+\}/.exec(path) ?? []
