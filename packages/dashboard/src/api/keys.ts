@@ -18,14 +18,11 @@ export const keys = {
   nodes: (tenant: string, part: string) => [tenant, 'nodes', part] as const,
   nodeReplicas: (tenant: string, id: string) => [tenant, 'replicas', id] as const,
   drain: (tenant: string, id: string) => [tenant, 'drain', id] as const,
-  /** The plan of a change under review. */
-  plan: (tenant: string, id: string) => [tenant, 'plan', id] as const,
+  /** The dry run of a change. */
+  plan: (tenant: string, ...change: readonly (string | number)[]) => [tenant, 'plan', ...change] as const,
   scaling: (tenant: string, name: string) => [tenant, 'scaling', name] as const,
   records: (tenant: string, resource: string, ...rest: readonly (string | object)[]) =>
     [tenant, resource, ...rest] as const,
-  /** The dry run of a change. */
-  planned: (tenant: string, ...change: readonly (string | number)[]) =>
-    [tenant, 'planned', ...change] as const,
   metrics: (tenant: string, of: string, name: string) => [tenant, 'metrics', of, name] as const,
   /** Data of all tenants, which the stream of one tenant does not make old. */
   platform: (...parts: readonly string[]) => ['', 'platform', ...parts] as const,
@@ -40,7 +37,7 @@ export function keysOfChanges(tenant: string, items: readonly ChangedRecord[]): 
 }
 
 /** Data that names workloads, nodes or volumes, such as the users of a network, and the dry runs of changes. */
-const DEPENDENT = ['networks', 'volumes', 'residency', 'planned']
+const DEPENDENT = ['networks', 'volumes', 'residency', 'plan']
 
 function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
   switch (resource) {
@@ -52,7 +49,6 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         name === '' ? [tenant, 'why'] : [tenant, 'why', name],
         [tenant, 'replicas'],
         [tenant, 'drain'],
-        [tenant, 'plan'],
         name === '' ? [tenant, 'scaling'] : [tenant, 'scaling', name],
         ...DEPENDENT.map((dependent) => [tenant, dependent]),
         // Which versions of a secret run, and so how far a rotation is.
@@ -65,7 +61,6 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'nodes'],
         [tenant, 'why'],
         [tenant, 'drain'],
-        [tenant, 'plan'],
         ...DEPENDENT.map((dependent) => [tenant, dependent]),
       ]
     case 'tokens':
@@ -81,7 +76,6 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
       return [
         [tenant, 'overview'],
         [tenant, resource],
-        [tenant, 'plan'],
         ...DEPENDENT.filter((dependent) => dependent !== resource).map((dependent) => [tenant, dependent]),
       ]
   }

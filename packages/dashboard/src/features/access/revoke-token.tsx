@@ -23,7 +23,7 @@ export function RevokeToken({ token: { id, name }, onDone, onClose }: Props) {
     onDone(accessTexts.revoked(name))
   }
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'revoke-token', id),
+    queryKey: keys.plan(tenant, 'revoke-token', id),
     needs: 'tokens:write',
     stale: useStale(),
     plan: (options) => client.dryRuns.revokeToken(tenant, id, options),

@@ -47,7 +47,7 @@ function Confirm({ backup: { id, deploymentName: name }, onDone, onClose }: Prop
     void navigate({ to: '/t/$tenant/backups', params: { tenant }, search: {} })
   }
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'delete-backup', id),
+    queryKey: keys.plan(tenant, 'delete-backup', id),
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.backups.dryRuns.remove(id, options),

@@ -40,7 +40,7 @@ function Confirm({ backup, onDone, onClose }: Props & { onClose(): void }) {
   const { id, deploymentName: name, deploymentRevision } = backup
   const { client, tenant } = useSession()
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'restore', id),
+    queryKey: keys.plan(tenant, 'restore', id),
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.backups.dryRuns.restore(id, options),

@@ -36,7 +36,7 @@ export function CancelJob({ job, onDone }: Props) {
 function Confirm({ job: { id, name, revision }, onDone, onClose }: Props & { onClose(): void }) {
   const { client, tenant } = useSession()
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'cancel-job', id),
+    queryKey: keys.plan(tenant, 'cancel-job', id),
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.jobs.dryRuns.cancel(id, options),

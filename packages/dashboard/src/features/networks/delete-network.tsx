@@ -18,7 +18,7 @@ interface Props {
 export function DeleteNetwork({ network: { id, name, revision }, onDone, onClose }: Props) {
   const { client, tenant } = useSession()
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'delete-network', id),
+    queryKey: keys.plan(tenant, 'delete-network', id),
     needs: 'networks:write',
     stale: useStale(),
     plan: (options) => client.networks.dryRuns.remove(id, options),

@@ -28,7 +28,7 @@ export function AddReplica({ volume, onDone, onClose }: Props) {
   const free = items.filter((each) => !copies.some(({ nodeId }) => nodeId === each.id))
   const nodeName = free.find((each) => each.id === node)?.name
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'add-replica', id, node),
+    queryKey: keys.plan(tenant, 'add-replica', id, node),
     needs: 'volumes:write',
     stale: useStale(),
     chosen: node !== '',

@@ -94,7 +94,7 @@ function Preview({ volume, recommendation, onDone, onClose }: PreviewProps) {
   const { client, tenant } = useSession()
   const { id, parameters, why } = recommendation
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'recommendation', id, JSON.stringify(parameters)),
+    queryKey: keys.plan(tenant, 'recommendation', id, JSON.stringify(parameters)),
     needs: 'volumes:write',
     stale: useStale(),
     plan: () => client.volumes.recommendations.planApply(id, { ...parameters }),

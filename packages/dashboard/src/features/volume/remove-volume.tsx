@@ -46,7 +46,7 @@ function Confirm({ volume, onDone, onClose }: Props & { onClose(): void }) {
   const { id, name, revision } = volume
   const { client, tenant } = useSession()
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'delete-volume', id),
+    queryKey: keys.plan(tenant, 'delete-volume', id),
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.volumes.dryRuns.remove(id, options),

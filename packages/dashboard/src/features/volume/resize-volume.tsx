@@ -27,7 +27,7 @@ export function ResizeVolume({ volume, onDone, onClose }: Props) {
   const [typed, setTyped] = useState('')
   const bytes = parseSize(typed)
   const { answer, confirm, ...planned } = usePlanned({
-    queryKey: keys.planned(tenant, 'resize', id, bytes ?? 0),
+    queryKey: keys.plan(tenant, 'resize', id, bytes ?? 0),
     needs: 'volumes:write',
     stale: useStale(),
     chosen: bytes !== undefined,
