@@ -1,14 +1,14 @@
 // The fencer of a simulated machine, as the machine and its agent use it.
 
 import type { VolumeId } from '@holdfast/contract'
-import type { FencedGroup } from '@holdfast/core/promotion/fencer-groups'
+import type { LeasedVolume } from '@holdfast/core/promotion/plan-deadlines'
 import type { SimulatedProcess } from '../../time/virtual-time.ts'
 
 export interface Fencer {
   /** The process, which can be paused with its machine. */
   readonly process: SimulatedProcess
-  /** Replaces the file of the deadlines, as the agent does. Each group is one volume. */
-  write(groups: readonly Pick<FencedGroup, 'name' | 'epoch' | 'leaseEndMs'>[]): void
+  /** Replaces the file of the deadlines, as the agent does when a lease changes. */
+  write(primaries: readonly LeasedVolume[]): void
   /** Whether the fencer would end the writers of the volume in time, by its last report. */
   isGuarding(volume: VolumeId): boolean
   /** Since when the volume is fenced, as a date; undefined if it is not. */

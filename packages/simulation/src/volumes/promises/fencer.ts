@@ -1,6 +1,6 @@
 // The simulated fencer of a machine: a process of its own that survives the agent and dies with the machine. It decides
-// with the functions of the real fencer. It reads the deadlines when one of them is due, not all the time, and kills what
-// starts during a fence within 100 ms.
+// with the functions of the real fencer. It knows new deadlines at once, acts when one of them is due, and kills what starts
+// during a fence within 100 ms.
 
 import { writtenVolumes } from '@holdfast/core/node'
 import { type FencerState, runFencer } from '@holdfast/core/promotion/fencer'
@@ -12,6 +12,7 @@ import {
   isGuarded,
   mergeDeadlines,
 } from '@holdfast/core/promotion/fencer-groups'
+import { knownGroups, type LeasedVolume, planDeadlines } from '@holdfast/core/promotion/plan-deadlines'
 import { PROMOTION_TIMINGS } from '@holdfast/core/promotion/timings'
 import { killContainer, type Machine } from '../../cluster/machine.ts'
 import type { Random } from '../../time/random.ts'
@@ -52,10 +53,12 @@ export function createFencer(deps: FencerDeps): Fencer {
     get process() {
       return fencing.process
     },
-    write(groups) {
-      fencing.file = { boot: bootOf(machine), groups: groups.map(groupOf) }
-      // A fence ends when the fencer reads a newer end of the lease; all other deadlines are read when one is due.
-      planCheck(fencing, fencing.fences.size > 0 ? FENCED_LOOK_MS : untilDue(fencing, fencing.file.groups))
+    write(primaries) {
+      fencing.file = { boot: bootOf(machine), groups: plannedGroups(fencing, primaries) }
+      if (!fencing.process.alive) return
+      fencing.known = mergeDeadlines(fencing.known, fencing.file, bootOf(machine))
+      // A fence ends when the fencer sees a newer end of the lease; until then it looks often.
+      planCheck(fencing, fencing.fences.size > 0 ? FENCED_LOOK_MS : untilDue(fencing, fencing.known.values()))
     },
     isGuarding: (volume) =>
       isGuarded(reportOf(fencing), volume, { boot: bootOf(machine), ms: machine.clock.now() }),
@@ -73,10 +76,21 @@ export function createFencer(deps: FencerDeps): Fencer {
 
 const bootOf = ({ clock }: Machine): string => String(clock.boot)
 
-const groupOf = (given: Pick<FencedGroup, 'name' | 'epoch' | 'leaseEndMs'>): FencedGroup => ({
-  ...given,
-  ...{ volumes: [given.name], cgroups: [], mounts: [], fenceMs: PROMOTION_TIMINGS.fenceMs },
-})
+/** The deadlines as the agent plans them. Each volume is a group of its own. */
+function plannedGroups(fencing: Fencing, primaries: readonly LeasedVolume[]): FencedGroup[] {
+  const { file, machine } = fencing
+  const boot = bootOf(machine)
+  const report = reportOf(fencing)
+  const written = [...machine.containers.values()].flatMap(({ template }) => writtenVolumes(template))
+  return planDeadlines(
+    knownGroups(file?.boot === boot ? file.groups : [], report, boot),
+    {
+      ...{ primaries, together: [], written: written.map((volume) => [volume]) },
+      ...{ fenceMs: PROMOTION_TIMINGS.fenceMs, cgroupsOf: () => [], mountOf: (volume) => volume },
+    },
+    report,
+  )
+}
 
 /** The report as the agent reads it. A living fencer renews it so often that the agent finds the newest groups in it. */
 function reportOf(fencing: Fencing): FencerReport {

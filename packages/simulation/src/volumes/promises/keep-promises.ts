@@ -297,12 +297,12 @@ function mayWrite(promising: Promising, volume: VolumeId): boolean {
 /** Writes the deadlines for the fencer, and announces what has changed. */
 function guard(promising: Promising): void {
   const { roles, machine, reported, onChange, onLease } = promising
-  const groups = [...roles].flatMap(([name, role]) =>
+  const primaries = [...roles].flatMap(([volume, role]) =>
     role.role === 'copy'
       ? []
-      : [{ name, epoch: role.primary.durable.epoch, leaseEndMs: endOf(promising, name, role) }],
+      : [{ volume, epoch: role.primary.durable.epoch, leaseEndMs: endOf(promising, volume, role) }],
   )
-  machine.fencer?.write(groups)
+  machine.fencer?.write(primaries)
   for (const volume of roles.keys()) {
     const text = JSON.stringify(factsOf(promising, volume))
     if (text === (reported.get(volume) ?? '{}')) continue
