@@ -103,7 +103,12 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
       return reds.length === 0
     },
   })
-  for (const red of reds) if (await isGoodWithout(red)) return red
+  for (const red of reds) {
+    if (await isGoodWithout(red)) return red
+    stdout.write(
+      `Seed ${red.seed} breaks an invariant without this bug too, so it has found another defect: ${red.message}\n`,
+    )
+  }
   return undefined
 }
 

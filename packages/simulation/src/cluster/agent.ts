@@ -241,7 +241,7 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('stopping')
     const all = action.kind === 'stop' ? [action.container] : action.containers
     for (const container of all.flatMap((one) => held(one.id) ?? [])) {
-      if (container.state === 'running') await engine.stop(container)
+      if (container.state === 'running' || container.state === 'restarting') await engine.stop(container)
       if (action.kind !== 'remove') continue
       if (runsOnce(container.template)) machine.jobLogs.set(id, running.time.now)
       engine.remove(container)

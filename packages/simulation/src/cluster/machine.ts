@@ -29,7 +29,8 @@ export interface Container
   readonly templateHash: string
   readonly template: ContainerTemplate
   readonly hasCheck: boolean
-  state: 'created' | 'running' | 'exited'
+  /** `restarting`: it exited, and the engine starts it again; the agent leaves it to the engine. */
+  state: 'created' | 'running' | 'restarting' | 'exited'
   stopping: boolean
   startedAt: number | undefined
   /** Start time on the wall clock of the machine, as the engine shows it. */
@@ -204,6 +205,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
 function cutOff(machine: Machine, container: Container): void {
   if (!machine.frozen) writeLast(machine, container)
   container.ready = false
+  if (container.state === 'restarting') container.state = 'exited'
   if (container.state !== 'running') return
   container.state = 'exited'
   // The engine finds after the boot that the container was killed. It starts other containers at once.
@@ -264,8 +266,9 @@ function startContainer(
   if (crashAfterMs !== undefined)
     during(crashAfterMs, () => {
       writeLast(machine, container)
-      Object.assign(container, { state: 'exited', exitCode, ready: false })
-      if (!isStartedByAgent(container.template)) startAgain(deps, machine, container, changed)
+      const isRestarted = !isStartedByAgent(container.template)
+      Object.assign(container, { state: isRestarted ? 'restarting' : 'exited', exitCode, ready: false })
+      if (isRestarted) startAgain(deps, machine, container, changed)
     })
   changed()
 }
@@ -279,7 +282,8 @@ function writeLast({ pool }: Machine, { state, template, assignmentId }: Contain
 /** Restarts a container as the engine does if the container was not stopped on purpose. */
 function startAgain(deps: MachineDeps, machine: Machine, container: Container, changed: () => void): void {
   deps.time.plan(RESTART_MS, machine.process, () => {
-    if (container.state !== 'exited' || container.stopping || !machine.containers.has(container.id)) return
+    const isAwaited = container.state === 'restarting' && !container.stopping
+    if (!isAwaited || !machine.containers.has(container.id)) return
     container.restarts += 1
     startContainer(deps, machine, container, changed)
   })

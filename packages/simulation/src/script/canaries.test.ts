@@ -49,6 +49,16 @@ async function run(steps: readonly Step[]) {
   return { seen, last, events: result.events, story: result.story.map(({ message }) => message) }
 }
 
+test('a canary whose containers exit is aborted, and no container of the deployment is touched', async () => {
+  const { seen, last, events } = await run([
+    { at: STARTED_AT_MS, do: 'canary', ...WEB, ...CHANGE, crashAfterMs: 8_000 },
+  ])
+  expect(events.get('deployment.canary_aborted')).toBe(1)
+  expect(last?.deployments[0]?.record.canary).toMatchObject({ phase: 'aborted', reason: 'exited' })
+  expect(last?.machines.flatMap(({ containers }) => containers)).toHaveLength(REPLICAS)
+  expect([...seen].map((each) => each.split(', ').length)).toEqual([REPLICAS])
+})
+
 test('a canary that is ready is promoted as an update after all its nodes were lost', async () => {
   const at = STARTED_AT_MS
   const pinned = { ...CHANGE, change: { ...CHANGE.change, placement: { constraints: [onN4] } } }
