@@ -3,7 +3,7 @@
 // record becomes unreadable, no container is recreated, no request fails. The base version is older than volumes: it is
 // refused work with them by name, and no container is started without its mount. See docs/design/packages.md#two-builds
 
-import { type Load, startLoad, waitUntil } from '@holdfast/testkit'
+import { describeFailures, type Load, startLoad, waitUntil } from '@holdfast/testkit'
 import { type ApiTraffic, type Request, startApiTraffic } from '@holdfast/testkit/builds/api-traffic'
 import { containersOf, untilAtRest } from '@holdfast/testkit/builds/at-rest'
 import { type Build, baseBuild, editedBuild } from '@holdfast/testkit/builds/build'
@@ -347,7 +347,7 @@ function expectNoFailure(): void {
     checked.set(load, failures.length)
     return failures.slice(before)
   })
-  expect(recent).toEqual([])
+  expect(recent, describeFailures(recent)).toEqual([])
 }
 
 test('a new form is written once the last older server has ended, and an older server then ends with 78', async () => {
