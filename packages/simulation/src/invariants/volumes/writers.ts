@@ -14,7 +14,9 @@ interface Writer {
   readonly volume: VolumeId
 }
 
-const isAlive = ({ state }: SimulatedContainer): boolean => state !== 'exited'
+/** A container that never started, for example because its machine lost the power before, has written nothing. */
+const isAlive = ({ state, startedAt }: SimulatedContainer): boolean =>
+  state !== 'exited' && startedAt !== undefined
 
 /** The containers that write now, on all machines with power that are not frozen and were not until just now. */
 function writersIn({ world }: Moment): Writer[] {
