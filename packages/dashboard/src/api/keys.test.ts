@@ -21,7 +21,7 @@ test('a changed node makes every explanation old', () => {
   const changed = { resource: 'nodes', name: 'acme-1', uid: 'node_1' } as const
   expect(isOld(keys.why('t', 'shop', {}), changed)).toBe(true)
   expect(isOld(keys.nodes('t', 'list'), changed)).toBe(true)
-  expect(isOld(keys.drain('t', 'node_2'), changed)).toBe(true)
+  expect(isOld(keys.plan('t', 'drain', 'node_2'), changed)).toBe(true)
 })
 
 test('every resource of the stream makes some data old', () => {

@@ -17,7 +17,6 @@ export const keys = {
   why: (tenant: string, name: string, query: object) => [tenant, 'why', name, query] as const,
   nodes: (tenant: string, part: string) => [tenant, 'nodes', part] as const,
   nodeReplicas: (tenant: string, id: string) => [tenant, 'replicas', id] as const,
-  drain: (tenant: string, id: string) => [tenant, 'drain', id] as const,
   /** The dry run of a change. */
   plan: (tenant: string, ...change: readonly (string | number)[]) => [tenant, 'plan', ...change] as const,
   scaling: (tenant: string, name: string) => [tenant, 'scaling', name] as const,
@@ -48,7 +47,6 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         name === '' ? [tenant, 'deployments', 'one'] : [tenant, 'deployments', 'one', name],
         name === '' ? [tenant, 'why'] : [tenant, 'why', name],
         [tenant, 'replicas'],
-        [tenant, 'drain'],
         name === '' ? [tenant, 'scaling'] : [tenant, 'scaling', name],
         ...DEPENDENT.map((dependent) => [tenant, dependent]),
         // Which versions of a secret run, and so how far a rotation is.
@@ -60,7 +58,6 @@ function keysOf(tenant: string, { resource, name }: ChangedRecord): Key[] {
         [tenant, 'overview'],
         [tenant, 'nodes'],
         [tenant, 'why'],
-        [tenant, 'drain'],
         ...DEPENDENT.map((dependent) => [tenant, dependent]),
       ]
     case 'tokens':

@@ -4,6 +4,7 @@
 import { type Client, createClient } from '@holdfast/client'
 import type { Me } from '@holdfast/contract'
 import { createContext, use } from 'react'
+import { texts } from '../texts/en.ts'
 
 export interface Session {
   /** The id of the tenant in the address; sent with every request. */
@@ -27,3 +28,9 @@ export function useSession(): Session {
 
 /** True if the server lists the action, such as `nodes:write`, among those of the person's role. */
 export const mayDo = ({ actions }: Pick<Me, 'actions'>, action: string): boolean => actions.includes(action)
+
+/** Why an action is closed: to the person's role, or to everyone while the shown data may be old. Undefined if it is open. */
+export function whyClosed(me: Me, action: string, stale: boolean): string | undefined {
+  if (!mayDo(me, action)) return texts.roles.needs(action, me.token.role)
+  return stale ? texts.live.closed : undefined
+}

@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { CallError } from './failure.ts'
 import { afterFailure } from './use-act.ts'
 
 test('a change without an answer is unknown and can be asked again', () => {
@@ -10,6 +9,10 @@ test('a change without an answer is unknown and can be asked again', () => {
 })
 
 test('a rejected change is not asked again', () => {
-  const failure = { kind: 'rejected', status: 403, rejections: [] } as const
-  expect(afterFailure(failure, () => {})).toEqual({ kind: 'failed', error: new CallError(failure) })
+  const why = 'No such revision is kept.'
+  const rejections = [
+    { code: 'archive_not_found', field: '', received: '7', expected: 'a kept revision', why, doc: '' },
+  ] as const
+  const state = afterFailure({ kind: 'rejected', status: 404, rejections }, () => {})
+  expect(state).toEqual({ kind: 'failed', failure: { title: why, rejections } })
 })

@@ -3,12 +3,11 @@
 
 import type { Failure, Result } from '@holdfast/client'
 import { useState } from 'react'
-import { CallError } from './failure.ts'
+import { CallError, explainFailure, type FailureText } from './failure.ts'
 
 export type ActState =
-  | { readonly kind: 'idle' | 'running' }
-  | { readonly kind: 'done' }
-  | { readonly kind: 'failed'; readonly error: CallError }
+  | { readonly kind: 'idle' | 'running' | 'done' }
+  | { readonly kind: 'failed'; readonly failure: FailureText }
   /** No answer arrived; `again` asks with the key of the first attempt. */
   | { readonly kind: 'unknown'; again(): void }
 
@@ -29,5 +28,5 @@ export function useAct(): { readonly state: ActState; run(ask: Ask): void } {
 export function afterFailure(failure: Failure, again: () => void): ActState {
   return failure.kind === 'unreachable'
     ? { kind: 'unknown', again }
-    : { kind: 'failed', error: new CallError(failure) }
+    : { kind: 'failed', failure: explainFailure(new CallError(failure)) }
 }

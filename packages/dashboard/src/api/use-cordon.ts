@@ -2,8 +2,7 @@
 
 import { useState } from 'react'
 import { texts } from '../texts/en.ts'
-import { explainFailure } from './failure.ts'
-import { mayDo, useSession } from './session.tsx'
+import { useSession, whyClosed } from './session.tsx'
 import { type ActState, useAct } from './use-act.ts'
 
 const NEEDS = 'nodes:write'
@@ -13,11 +12,7 @@ interface NodeName {
   readonly name: string
 }
 
-type CordonOutcome =
-  | { readonly kind: 'idle' | 'running' }
-  | { readonly kind: 'unknown'; again(): void }
-  | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'done'; readonly text: string; undo(): void }
+type CordonOutcome = ActState | { readonly kind: 'done'; readonly text: string; undo(): void }
 
 export interface Cordon {
   /** Why it is closed to this person, or now; absent if it is open. */
@@ -42,9 +37,8 @@ export function useCordon(stale: boolean): Cordon {
     setAsked({ verb, node })
     run((idempotencyKey) => client.nodes[verb](node.id, { idempotencyKey }))
   }
-  const open = stale ? texts.live.closed : undefined
   return {
-    closed: mayDo(me, NEEDS) ? open : texts.roles.needs(NEEDS, me.token.role),
+    closed: whyClosed(me, NEEDS, stale),
     outcome: asked === undefined ? { kind: 'idle' } : outcomeOf(state, asked, ask),
     run: ask,
   }
@@ -53,16 +47,7 @@ export function useCordon(stale: boolean): Cordon {
 const OPPOSITES = { cordon: 'uncordon', uncordon: 'cordon' } as const
 
 function outcomeOf(state: ActState, { verb, node }: Asked, ask: Cordon['run']): CordonOutcome {
-  switch (state.kind) {
-    case 'done':
-      return {
-        kind: 'done',
-        text: texts.cordon.done[verb](node.name),
-        undo: () => ask(OPPOSITES[verb], node),
-      }
-    case 'failed':
-      return { kind: 'failed', message: explainFailure(state.error).title }
-    default:
-      return state
-  }
+  if (state.kind !== 'done') return state
+  const text = texts.cordon.done[verb](node.name)
+  return { kind: 'done', text, undo: () => ask(OPPOSITES[verb], node) }
 }

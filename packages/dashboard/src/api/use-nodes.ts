@@ -1,7 +1,7 @@
-// Nodes: the list, which the server filters, one node with its replicas, and what a drain of it would do.
+// Nodes: the list, which the server filters, and one node with its replicas.
 
 import { readAll } from '@holdfast/client'
-import type { Effects, Node, NodeReplica, NodeSummary } from '@holdfast/contract'
+import type { Node, NodeReplica, NodeSummary } from '@holdfast/contract'
 import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
@@ -63,16 +63,5 @@ export function useNodeReplicas(id: string): UseQueryResult<readonly NodeReplica
     queryKey: keys.nodeReplicas(tenant, id),
     queryFn: async ({ signal }) =>
       requireValue(await readAll((page) => client.nodes.replicas(id, page, { signal }))),
-  })
-}
-
-/** The effects of a drain, from a dry run; read again whenever a deployment or node changes. */
-export function useDrainEffects(id: string, enabled: boolean): UseQueryResult<Effects> {
-  const { client, tenant } = useSession()
-  return useQuery({
-    queryKey: keys.drain(tenant, id),
-    enabled,
-    queryFn: async ({ signal }) =>
-      requireValue(await client.dryRuns.changeNode(id, 'drain', { signal })).plan.effects,
   })
 }

@@ -1,7 +1,6 @@
 // Every text of the dashboard. Sentences of the server (reasons, remedies, rejections) are shown as sent and are not here.
 
 import { chartTexts } from './en/charts.ts'
-import { confirmTexts } from './en/confirm.ts'
 import { editor } from './en/editor.ts'
 import { drainTexts, joinTexts, oneTimeTexts, removeTexts } from './en/operations.ts'
 import { canary, change, plan } from './en/plan.ts'
@@ -20,7 +19,6 @@ export const texts = {
   editor,
   scaling,
   charts: chartTexts,
-  confirm: confirmTexts,
   drain: drainTexts,
   join: joinTexts,
   oneTime: oneTimeTexts,
@@ -131,6 +129,7 @@ export const texts = {
     ask: 'Ask again',
     undo: 'Undo',
     failed: 'Not done.',
+    changed: 'The effects have changed since you read them. Nothing was done; read them again.',
   },
 
   cordon: {

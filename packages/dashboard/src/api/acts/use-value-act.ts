@@ -3,12 +3,12 @@
 
 import type { Result } from '@holdfast/client'
 import { useState } from 'react'
-import { CallError } from '../failure.ts'
+import { CallError, explainFailure, type FailureText } from '../failure.ts'
 
 export type ValueState<T> =
   | { readonly kind: 'idle' | 'running' | 'unknown' }
   | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: 'failed'; readonly error: CallError }
+  | { readonly kind: 'failed'; readonly failure: FailureText }
 
 export function useValueAct<T>(): {
   readonly state: ValueState<T>
@@ -31,5 +31,5 @@ function stateOf<T>(result: Result<T>): ValueState<T> {
   if (result.ok) return { kind: 'done', value: result.value }
   return result.failure.kind === 'unreachable'
     ? { kind: 'unknown' }
-    : { kind: 'failed', error: new CallError(result.failure) }
+    : { kind: 'failed', failure: explainFailure(new CallError(result.failure)) }
 }

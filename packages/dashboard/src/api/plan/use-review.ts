@@ -4,10 +4,9 @@
 import type { Failure } from '@holdfast/client'
 import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { texts } from '../../texts/en.ts'
 import { CallError, explainFailure, type FailureText } from '../failure.ts'
 import { keys } from '../keys.ts'
-import { mayDo, type Session, useSession } from '../session.tsx'
+import { type Session, useSession, whyClosed } from '../session.tsx'
 import { type Change, isSamePlan, type Planned } from './change.ts'
 import { isConflict, type OtherChange, readOtherChange } from './other-change.ts'
 
@@ -64,15 +63,13 @@ export function useReview(change: Change, stale: boolean): Review {
     checked: query.data,
     failure: failureOf(query.error),
     state: conflictOf(query.error) ?? state,
-    closed: mayDo(me, NEEDS) ? whileStale(stale) : texts.roles.needs(NEEDS, me.token.role),
+    closed: whyClosed(me, NEEDS, stale),
     apply() {
       if (query.data !== undefined) void apply(tools, query.data)
     },
     again: () => void query.refetch(),
   }
 }
-
-const whileStale = (stale: boolean): string | undefined => (stale ? texts.live.closed : undefined)
 
 const failureOf = (error: Error | null): FailureText | undefined =>
   error === null || error instanceof ConflictError ? undefined : explainFailure(error)

@@ -6,8 +6,8 @@ import type { Effects } from '@holdfast/contract'
 import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { explainFailure, type FailureText, requireValue } from '../failure.ts'
-import type { Ask } from '../use-act.ts'
-import { useWrite, type WriteOutcome } from './use-write.ts'
+import type { ActState, Ask } from '../use-act.ts'
+import { useWrite } from './use-write.ts'
 
 interface DryRun {
   readonly plan: { readonly effects: Effects }
@@ -28,16 +28,15 @@ export interface Planned<T extends DryRun> {
   /** The answer of the dry run; undefined until it has arrived. */
   readonly answer: T | undefined
   readonly failure: FailureText | undefined
-  /** True if the effects changed between the view and the confirmation, so that nothing was done. */
-  readonly changed: boolean
-  readonly outcome: WriteOutcome
+  /** `changed`: the effects differ from those that the person read, so nothing was done. */
+  readonly outcome: ActState | { readonly kind: 'changed' }
   confirm(): void
 }
 
 export function usePlanned<T extends DryRun>(change: PlannedChange<T>): Planned<T> {
   const { queryKey, needs, stale, chosen = true, plan, ask } = change
   const write = useWrite(needs, stale)
-  const [changed, setChanged] = useState(false)
+  const [check, setCheck] = useState<'none' | 'running' | 'changed'>('none')
   const query = useQuery({
     queryKey,
     enabled: chosen,
@@ -47,17 +46,17 @@ export function usePlanned<T extends DryRun>(change: PlannedChange<T>): Planned<
   })
   const confirm = async (): Promise<void> => {
     const shown = effectsOf(query.data)
+    setCheck('running')
     const { data, isError } = await query.refetch()
     const differs = isError || effectsOf(data) !== shown
-    setChanged(differs && !isError)
+    setCheck(differs && !isError ? 'changed' : 'none')
     if (!differs) write.run(ask)
   }
   return {
     closed: write.closed,
     answer: query.data,
     failure: query.error === null ? undefined : explainFailure(query.error),
-    changed,
-    outcome: write.outcome,
+    outcome: check === 'none' ? write.outcome : { kind: check },
     confirm: () => void confirm(),
   }
 }

@@ -1,14 +1,17 @@
 // The form of a new token. Its value is in memory only while the dialog is open.
 
 import { type IssuedToken, ROLES, type Role } from '@holdfast/contract'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
-import { SelectField, TextField, typedText } from '../../parts/resource/fields.tsx'
-import { FormDialog } from '../../parts/resource/form-dialog.tsx'
-import { OneTimeToken } from '../../parts/resource/one-time-token.tsx'
+import { Dialog } from '../../parts/dialog/dialog.tsx'
+import { SelectField, TextField, typedText } from '../../parts/dialog/fields.tsx'
+import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
+import { OneTimeText } from '../../parts/secret/one-time-text.tsx'
 import { accessTexts } from '../../texts/en/access.ts'
+import { dialogTexts } from '../../texts/en/dialog.ts'
 
 interface Props {
   onDone(text: string): void
@@ -35,7 +38,7 @@ export function CreateToken({ onDone, onClose }: Props) {
     })
     run((idempotencyKey) => client.tenants.issueToken(tenant, sent, { idempotencyKey }).then(finish))
   }
-  if (issued !== undefined) return <OneTimeToken name={issued.name} token={issued.token} onClose={onClose} />
+  if (issued !== undefined) return <Issued issued={issued} onClose={onClose} />
   return (
     <FormDialog
       title={accessTexts.create}
@@ -55,6 +58,21 @@ export function CreateToken({ onDone, onClose }: Props) {
       />
       <SelectField name="expiresAt" label={accessTexts.lifetime} choices={LIFETIMES} value="90" />
     </FormDialog>
+  )
+}
+
+function Issued({ issued: { name, token }, onClose }: { readonly issued: IssuedToken; onClose(): void }) {
+  const title = accessTexts.createdTitle(name)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      {token === undefined ? null : <p>{accessTexts.once}</p>}
+      <OneTimeText label={title} text={token} lost={accessTexts.lost} />
+      <div>
+        <Button variant="default" onClick={onClose}>
+          {token === undefined ? dialogTexts.close : accessTexts.close}
+        </Button>
+      </div>
+    </Dialog>
   )
 }
 

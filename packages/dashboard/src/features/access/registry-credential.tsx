@@ -3,8 +3,9 @@
 import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
-import { TextField, typedText } from '../../parts/resource/fields.tsx'
-import { FormDialog } from '../../parts/resource/form-dialog.tsx'
+import { ConfirmDialog } from '../../parts/dialog/confirm-dialog.tsx'
+import { TextField, typedText } from '../../parts/dialog/fields.tsx'
+import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
 import { accessTexts } from '../../texts/en/access.ts'
 
 interface Props {
@@ -48,21 +49,20 @@ export function SetCredential({ host, onDone, onClose }: Props) {
 export function RemoveCredential({ host, onDone, onClose }: Props) {
   const { client } = useSession()
   const { closed, outcome, run } = useWrite(NEEDS, useStale())
-  const send = (): void =>
+  const remove = (): void =>
     run(() =>
       client.registries.removeCredential(host).then(afterSuccess(() => onDone(accessTexts.removedFor(host)))),
     )
   return (
-    <FormDialog
+    <ConfirmDialog
       title={accessTexts.removeFor(host)}
       label={accessTexts.removeFor(host)}
       closed={closed}
       outcome={outcome}
-      fields={[]}
-      onSend={send}
+      onConfirm={remove}
       onClose={onClose}
     >
       <p>{accessTexts.removeEffect}</p>
-    </FormDialog>
+    </ConfirmDialog>
   )
 }

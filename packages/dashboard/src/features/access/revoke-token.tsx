@@ -6,8 +6,8 @@ import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
 import { accessTexts } from '../../texts/en/access.ts'
 
 interface Props {
@@ -30,7 +30,7 @@ export function RevokeToken({ token: { id, name }, onDone, onClose }: Props) {
     ask: () => client.tenants.revokeToken(tenant, id).then(afterSuccess(finish)),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={accessTexts.revokeOf(name)}
       label={accessTexts.revokeOf(name)}
@@ -41,6 +41,6 @@ export function RevokeToken({ token: { id, name }, onDone, onClose }: Props) {
     >
       <p>{accessTexts.revokeEffect}</p>
       {id === me.token.id ? <Notice severity="warning" title={accessTexts.revokeOwn} /> : null}
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

@@ -9,8 +9,8 @@ import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { Panel } from '../../parts/panel.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
 import { backupTexts } from '../../texts/en/backups.ts'
 import styles from './backup-page.module.css'
 
@@ -54,7 +54,7 @@ function Confirm({ backup: { id, deploymentName: name }, onDone, onClose }: Prop
     ask: () => client.backups.remove(id).then(afterSuccess(leave)),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={backupTexts.removeOf(name)}
       label={backupTexts.removeOf(name)}
@@ -64,6 +64,6 @@ function Confirm({ backup: { id, deploymentName: name }, onDone, onClose }: Prop
       onClose={onClose}
     >
       <p>{backupTexts.removeEffect}</p>
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

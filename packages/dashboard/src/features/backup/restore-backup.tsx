@@ -1,6 +1,6 @@
 // Restores a deployment from a backup. The dry run shows first which fields change and what happens to its replicas.
 
-import type { Backup, DryRun } from '@holdfast/contract'
+import type { Backup } from '@holdfast/contract'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
@@ -8,11 +8,9 @@ import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { ChangeList } from '../../parts/resource/change-list.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
+import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { backupTexts } from '../../texts/en/backups.ts'
-import { showValue } from '../../texts/show-value.ts'
-import styles from './backup-page.module.css'
 
 interface Props {
   readonly backup: Backup
@@ -50,36 +48,18 @@ function Confirm({ backup, onDone, onClose }: Props & { onClose(): void }) {
         .then(afterSuccess(() => onDone(backupTexts.restored(name)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={backupTexts.restoreTitle(name)}
       label={backupTexts.restoreOf(name, deploymentRevision)}
       none={backupTexts.restoreNone}
-      planned={answer === undefined ? null : <PlannedFields plan={answer.plan} />}
+      fields={answer?.plan.changes.flatMap(({ field, from, to }) => changedFields(from, to, field)) ?? []}
+      steps={answer?.plan.steps.map(({ text }) => text) ?? []}
       effects={answer?.plan.effects}
       onConfirm={confirm}
       onClose={onClose}
     >
       {answer === undefined ? null : <p>{backupTexts.restoreActions[answer.plan.action]}</p>}
-    </ConfirmDialog>
-  )
-}
-
-/** The fields that change, and the steps in order. */
-function PlannedFields({ plan: { changes, steps } }: { readonly plan: DryRun['plan'] }) {
-  const shown = changes.map(({ field, from, to }) => ({
-    name: field,
-    from: showValue(from),
-    to: showValue(to),
-  }))
-  return (
-    <>
-      <ChangeList changes={shown} />
-      <ol className={styles.steps}>
-        {steps.map(({ text }) => (
-          <li key={text}>{text}</li>
-        ))}
-      </ol>
-    </>
+    </PlannedDialog>
   )
 }

@@ -4,8 +4,8 @@ import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useDeployments } from '../../api/use-deployments.ts'
 import { useStale } from '../../live/live-provider.tsx'
-import { SelectField, typedText } from '../../parts/resource/fields.tsx'
-import { FormDialog } from '../../parts/resource/form-dialog.tsx'
+import { SelectField, typedText } from '../../parts/dialog/fields.tsx'
+import { FormDialog } from '../../parts/dialog/form-dialog.tsx'
 import { backupTexts } from '../../texts/en/backups.ts'
 
 interface Props {

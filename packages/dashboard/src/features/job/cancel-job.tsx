@@ -8,7 +8,7 @@ import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { jobTexts } from '../../texts/en/jobs.ts'
 
 interface Props {
@@ -46,7 +46,7 @@ function Confirm({ job: { id, name, revision }, onDone, onClose }: Props & { onC
         .then(afterSuccess(() => onDone(jobTexts.cancelled(name)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={jobTexts.cancelTitle(name)}
       label={jobTexts.cancelOf(name)}
@@ -56,6 +56,6 @@ function Confirm({ job: { id, name, revision }, onDone, onClose }: Props & { onC
       onClose={onClose}
     >
       <p>{jobTexts.cancelEffect}</p>
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

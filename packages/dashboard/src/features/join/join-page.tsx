@@ -3,9 +3,8 @@
 import type { IssuedJoinToken } from '@holdfast/contract'
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { explainFailure } from '../../api/failure.ts'
 import { useJoin } from '../../api/nodes/use-join.ts'
-import { mayDo, useSession } from '../../api/session.tsx'
+import { useSession, whyClosed } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -37,7 +36,7 @@ export function JoinPage() {
           void issue(machine)
         }}
       />
-      {state.kind === 'failed' ? <Failed {...explainFailure(state.error)} /> : null}
+      {state.kind === 'failed' ? <Failed {...state.failure} /> : null}
       {state.kind === 'unknown' ? <p role="status">{words.lost}</p> : null}
       {state.kind === 'done' ? <Issued issued={state.value} /> : null}
       <CliFoot same={nodeEquivalents.join(name === '' ? 'acme-4' : name)} />
@@ -55,11 +54,7 @@ interface FormProps {
 function MachineForm({ running, again, onCreate }: FormProps) {
   const { me } = useSession()
   const stale = useStale()
-  const closed = mayDo(me, NEEDS)
-    ? stale
-      ? texts.live.closed
-      : undefined
-    : texts.roles.needs(NEEDS, me.token.role)
+  const closed = whyClosed(me, NEEDS, stale)
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault()
     const data = new FormData(event.currentTarget)
@@ -98,13 +93,13 @@ function MachineForm({ running, again, onCreate }: FormProps) {
 }
 
 /** The command is forgotten when the page is left. */
-function Issued({ issued: { nodeName, command = '', expiresAt } }: { readonly issued: IssuedJoinToken }) {
+function Issued({ issued: { nodeName, command, expiresAt } }: { readonly issued: IssuedJoinToken }) {
   const now = useNow()
   return (
     <>
       <Panel title={words.command}>
         <div className={styles.body}>
-          <OneTimeText key={expiresAt} label={words.command} text={command} />
+          <OneTimeText key={expiresAt} label={words.command} text={command} lost={words.lost} />
           <p className={styles.muted}>{words.commandNote(formatTime(expiresAt, now))}</p>
         </div>
       </Panel>

@@ -6,7 +6,7 @@ import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { networkTexts } from '../../texts/en/networks.ts'
 
 interface Props {
@@ -28,7 +28,7 @@ export function DeleteNetwork({ network: { id, name, revision }, onDone, onClose
         .then(afterSuccess(() => onDone(networkTexts.removed(name)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={networkTexts.removeTitle(name)}
       label={networkTexts.removeOf(name)}
@@ -38,6 +38,6 @@ export function DeleteNetwork({ network: { id, name, revision }, onDone, onClose
       onClose={onClose}
     >
       <p>{networkTexts.removeEffect}</p>
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

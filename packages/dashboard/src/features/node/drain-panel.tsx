@@ -3,14 +3,14 @@
 import type { Effects, Node } from '@holdfast/contract'
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { explainFailure } from '../../api/failure.ts'
-import { useDrain } from '../../api/nodes/use-node-acts.ts'
+import { keys } from '../../api/keys.ts'
+import { usePlanned } from '../../api/resources/use-planned.ts'
 import { mayDo, useSession } from '../../api/session.tsx'
 import type { Cordon } from '../../api/use-cordon.ts'
-import { useDrainEffects, useNodeReplicas } from '../../api/use-nodes.ts'
+import { useNodeReplicas } from '../../api/use-nodes.ts'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { PlannedOutcome } from '../../parts/confirm/planned-outcome.tsx'
+import { ActOutcome } from '../../parts/act-outcome.tsx'
 import { EffectsList } from '../../parts/effects-list.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
@@ -51,39 +51,46 @@ function Progress({ node, cordon }: { readonly node: Node; readonly cordon: Cord
   )
 }
 
-function Planned({ node }: { readonly node: Node }) {
-  const [asked, setAsked] = useState(false)
-  const stale = useStale()
-  const { data: effects, error } = useDrainEffects(node.id, asked)
-  const { state, drain } = useDrain(node)
-  if (!asked)
+function Planned({ node: { id, name } }: { readonly node: Node }) {
+  const { client, tenant } = useSession()
+  const [chosen, setChosen] = useState(false)
+  const { answer, failure, closed, outcome, confirm } = usePlanned({
+    queryKey: keys.plan(tenant, 'drain', id),
+    needs: NEEDS,
+    stale: useStale(),
+    chosen,
+    plan: (options) => client.dryRuns.changeNode(id, 'drain', options),
+    ask: (idempotencyKey) => client.nodes.drain(id, { idempotencyKey }),
+  })
+  const effects = answer?.plan.effects
+  if (!chosen)
     return (
       <div className={styles.ask}>
-        <Button variant="default" size="compact-sm" onClick={() => setAsked(true)}>
+        <Button variant="default" size="compact-sm" onClick={() => setChosen(true)}>
           {texts.nodes.showDrain}
         </Button>
       </div>
     )
   return (
     <>
-      {error === null ? null : <Failed {...explainFailure(error)} />}
-      {effects === undefined && error === null ? <Loading /> : null}
+      {failure === undefined ? null : <Failed {...failure} />}
+      {effects === undefined && failure === undefined ? <Loading /> : null}
       {effects === undefined ? null : (
         <>
           <EffectsList effects={effects} none={texts.nodes.drainNothing} />
           <div className={styles.ask}>
             <ActButton
               primary
-              label={labelOf(node.name, effects)}
-              closed={stale ? texts.live.closed : undefined}
-              running={state.kind === 'running'}
-              onAct={() => drain(effects)}
+              label={labelOf(name, effects)}
+              closed={closed}
+              running={outcome.kind === 'running'}
+              onAct={confirm}
             />
-            <code className={styles.muted}>{equivalents.drain(node.name, node.id).command}</code>
+            <code className={styles.muted}>{equivalents.drain(name, id).command}</code>
+            <ActOutcome outcome={outcome} done={words.done(name)} />
           </div>
         </>
       )}
-      <PlannedOutcome state={state} done={words.done(node.name)} explain={explainFailure} />
     </>
   )
 }

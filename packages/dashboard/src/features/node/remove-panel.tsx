@@ -2,16 +2,14 @@
 
 import type { Node } from '@holdfast/contract'
 import { useState } from 'react'
-import { explainFailure } from '../../api/failure.ts'
-import { useRemovalEffects, useRemoveNode } from '../../api/nodes/use-node-acts.ts'
-import { mayDo, useSession } from '../../api/session.tsx'
+import { keys } from '../../api/keys.ts'
+import { usePlanned } from '../../api/resources/use-planned.ts'
+import { afterSuccess } from '../../api/resources/use-write.ts'
+import { useSession, whyClosed } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { ConfirmDialog } from '../../parts/confirm/confirm-dialog.tsx'
-import { PlannedOutcome } from '../../parts/confirm/planned-outcome.tsx'
-import { EffectsList } from '../../parts/effects-list.tsx'
-import { Failed } from '../../parts/failed.tsx'
-import { Loading } from '../../parts/loading.tsx'
+import { ActOutcome, type Outcome } from '../../parts/act-outcome.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { nodeEquivalents } from '../../texts/commands/nodes.ts'
 import { texts } from '../../texts/en.ts'
@@ -24,47 +22,55 @@ export function RemovePanel({ node }: { readonly node: Node }) {
   const { me } = useSession()
   const stale = useStale()
   const [opened, setOpened] = useState(false)
-  const closed = mayDo(me, NEEDS)
-    ? stale
-      ? texts.live.closed
-      : undefined
-    : texts.roles.needs(NEEDS, me.token.role)
+  const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' })
+  const finish = (): void => {
+    setOpened(false)
+    setOutcome({ kind: 'done', text: words.done(node.name) })
+  }
   return (
     <Panel title={words.title} aside={words.note}>
       <div className={styles.ask}>
         <p>{words.what}</p>
         <ActButton
           label={words.button(node.name)}
-          closed={closed}
+          closed={whyClosed(me, NEEDS, stale)}
           running={false}
           onAct={() => setOpened(true)}
         />
         <code className={styles.muted}>{nodeEquivalents.remove(node.name, node.id).command}</code>
+        <ActOutcome outcome={outcome} />
       </div>
-      <RemoveDialog node={node} opened={opened} onClose={() => setOpened(false)} />
+      {opened ? <Confirm node={node} onDone={finish} onClose={() => setOpened(false)} /> : null}
     </Panel>
   )
 }
 
 interface DialogProps {
   readonly node: Node
-  readonly opened: boolean
+  onDone(): void
   onClose(): void
 }
 
-function RemoveDialog({ node, opened, onClose }: DialogProps) {
+function Confirm({ node: { id, name }, onDone, onClose }: DialogProps) {
+  const { client, tenant } = useSession()
   // A machine that answers is emptied first; forcing is for one that will not.
   const [force, setForce] = useState(false)
-  const { data: effects, error } = useRemovalEffects(node, force, opened)
-  const { state, remove } = useRemoveNode(node)
+  const { answer, confirm, ...planned } = usePlanned({
+    queryKey: keys.plan(tenant, 'remove-node', id, String(force)),
+    needs: NEEDS,
+    stale: useStale(),
+    plan: (options) => client.dryRuns.removeNode(id, { force }, options),
+    ask: () => client.nodes.remove(id, { force }).then(afterSuccess(onDone)),
+  })
   return (
-    <ConfirmDialog
-      opened={opened}
-      title={words.question(node.name)}
-      name={node.name}
-      act={words.act(node.name, force)}
-      running={state.kind === 'running' || effects === undefined}
-      onAct={() => (effects === undefined ? undefined : remove(force, effects))}
+    <PlannedDialog
+      {...planned}
+      title={words.question(name)}
+      label={words.act(name, force)}
+      none={words.none}
+      effects={answer?.plan.effects}
+      typed={name}
+      onConfirm={confirm}
       onClose={onClose}
     >
       <label className={styles.force}>
@@ -72,10 +78,6 @@ function RemoveDialog({ node, opened, onClose }: DialogProps) {
       </label>
       {force ? <p>{words.forceNote}</p> : null}
       <strong>{words.effects}</strong>
-      {error === null ? null : <Failed {...explainFailure(error)} />}
-      {effects === undefined && error === null ? <Loading /> : null}
-      {effects === undefined ? null : <EffectsList effects={effects} none={words.none} />}
-      <PlannedOutcome state={state} done={words.done(node.name)} explain={explainFailure} />
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

@@ -10,7 +10,7 @@ import { useQuotasOf } from '../../api/platform/use-platform.ts'
 import { createBrowserClient } from '../../api/session.tsx'
 import { useAct } from '../../api/use-act.ts'
 import { useStale } from '../../live/live-provider.tsx'
-import { PlannedOutcome } from '../../parts/confirm/planned-outcome.tsx'
+import { ActOutcome } from '../../parts/act-outcome.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -88,7 +88,7 @@ function Fields({ tenant, quotas }: { readonly tenant: Tenant; readonly quotas: 
               )}
         </Button>
       </div>
-      <PlannedOutcome state={state} done={words.done} explain={explainFailure} />
+      <ActOutcome outcome={state} done={words.done} />
     </form>
   )
 }

@@ -4,7 +4,6 @@ import { type IssuedToken, ROLES, type Tenant } from '@holdfast/contract'
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useValueAct } from '../../api/acts/use-value-act.ts'
-import { explainFailure } from '../../api/failure.ts'
 import { createBrowserClient } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -58,11 +57,16 @@ export function TokenForm({ tenant: { id, name, platform } }: { readonly tenant:
             {words.submit(role)}
           </Button>
         </div>
-        {state.kind === 'failed' ? <Failed {...explainFailure(state.error)} /> : null}
+        {state.kind === 'failed' ? <Failed {...state.failure} /> : null}
         {state.kind === 'unknown' ? <p role="status">{words.lost}</p> : null}
         {state.kind === 'done' ? (
           <>
-            <OneTimeText key={state.value.id} label={words.made} text={state.value.token ?? ''} />
+            <OneTimeText
+              key={state.value.id}
+              label={words.made}
+              text={state.value.token}
+              lost={words.lostToken}
+            />
             <p className={styles.muted}>{words.madeNote}</p>
           </>
         ) : null}

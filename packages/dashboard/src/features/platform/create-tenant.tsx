@@ -5,7 +5,6 @@ import { Button, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { useValueAct } from '../../api/acts/use-value-act.ts'
-import { explainFailure } from '../../api/failure.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { Failed } from '../../parts/failed.tsx'
@@ -46,7 +45,7 @@ export function CreateTenant() {
         <code>{platformEquivalents.create('NAME').command}</code>
         {state.kind === 'unknown' ? <p role="status">{words.lost}</p> : null}
       </form>
-      {state.kind === 'failed' ? <Failed {...explainFailure(state.error)} /> : null}
+      {state.kind === 'failed' ? <Failed {...state.failure} /> : null}
     </Panel>
   )
 }

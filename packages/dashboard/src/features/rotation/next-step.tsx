@@ -4,10 +4,10 @@ import type { SentRotation } from '@holdfast/client'
 import type { CredentialRotation, RotationStep } from '@holdfast/contract'
 import { explainFailure } from '../../api/failure.ts'
 import { useRotate, useRotationPlan } from '../../api/secrets/use-rotation.ts'
-import { mayDo, useSession } from '../../api/session.tsx'
+import { mayDo, useSession, whyClosed } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
-import { PlannedOutcome } from '../../parts/confirm/planned-outcome.tsx'
+import { ActOutcome } from '../../parts/act-outcome.tsx'
 import { EffectsList } from '../../parts/effects-list.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { texts } from '../../texts/en.ts'
@@ -27,11 +27,7 @@ export function NextStep({ deployment, credential }: Props) {
   const { me } = useSession()
   const stale = useStale()
   const rotation = useRotate(deployment)
-  const closed = mayDo(me, NEEDS)
-    ? stale
-      ? texts.live.closed
-      : undefined
-    : texts.roles.needs(NEEDS, me.token.role)
+  const closed = whyClosed(me, NEEDS, stale)
   const steps = credential.next.flatMap((step) => asStep(step) ?? [])
   const { blockedBy, secret } = credential
   return (
@@ -67,11 +63,7 @@ export function NextStep({ deployment, credential }: Props) {
           />
         ),
       )}
-      <PlannedOutcome
-        state={rotation.state}
-        done={words.now(words.phases[credential.phase])}
-        explain={explainFailure}
-      />
+      <ActOutcome outcome={rotation.state} done={words.now(words.phases[credential.phase])} />
     </>
   )
 }

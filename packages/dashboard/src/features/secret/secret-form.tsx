@@ -5,9 +5,8 @@ import type { SecretWritten } from '@holdfast/contract'
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { ValueState } from '../../api/acts/use-value-act.ts'
-import { explainFailure } from '../../api/failure.ts'
 import { type SecretPath, useWriteSecret } from '../../api/secrets/use-write-secret.ts'
-import { mayDo, useSession } from '../../api/session.tsx'
+import { useSession, whyClosed } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Panel } from '../../parts/panel.tsx'
@@ -48,11 +47,7 @@ export function SecretForm({ title, path, suggested = 'resources/', keys }: Prop
     emptyValues(form, rows)
     await write(target, read.material, others.length > 0 && !replace)
   }
-  const closed = mayDo(me, NEEDS)
-    ? stale
-      ? texts.live.closed
-      : undefined
-    : texts.roles.needs(NEEDS, me.token.role)
+  const closed = whyClosed(me, NEEDS, stale)
   return (
     <Panel title={title}>
       <form className={styles.form} autoComplete="off" onSubmit={(event) => void submit(event)}>
@@ -124,7 +119,7 @@ function Outcome({ state }: { readonly state: ValueState<SecretWritten> }) {
     case 'unknown':
       return <p role="status">{words.unknown}</p>
     case 'failed':
-      return <Failed {...explainFailure(state.error)} />
+      return <Failed {...state.failure} />
     case 'done':
       return (
         <div role="status">

@@ -9,8 +9,7 @@ import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useNodes } from '../../api/use-nodes.ts'
 import { useStale } from '../../live/live-provider.tsx'
-import { ChangeList } from '../../parts/resource/change-list.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { volumeChanges } from './volume-changes.ts'
 
@@ -39,15 +38,13 @@ export function AddReplica({ volume, onDone, onClose }: Props) {
         .then(afterSuccess(() => onDone(volumeTexts.added(nodeName ?? node)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       chosen={node !== ''}
       title={volumeTexts.addReplicaTo(name)}
       label={nodeName === undefined ? volumeTexts.addOnNone : volumeTexts.addOn(nodeName)}
       none={volumeTexts.nothingRuns}
-      planned={
-        answer === undefined ? null : <ChangeList changes={volumeChanges(volume, answer.plan.result)} />
-      }
+      fields={answer === undefined ? [] : volumeChanges(volume, answer.plan.result)}
       effects={answer?.plan.effects}
       onConfirm={confirm}
       onClose={onClose}
@@ -62,6 +59,6 @@ export function AddReplica({ volume, onDone, onClose }: Props) {
         ]}
         onChange={(event) => setNode(event.currentTarget.value)}
       />
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

@@ -9,10 +9,9 @@ import { useRecommendations } from '../../api/resources/use-volumes.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { ChangeList } from '../../parts/resource/change-list.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { formatBytes } from '../../texts/format.ts'
 import { wordsOf } from '../../texts/show-value.ts'
@@ -104,19 +103,17 @@ function Preview({ volume, recommendation, onDone, onClose }: PreviewProps) {
         .then(afterSuccess(() => onDone(volumeTexts.applied(volume.name)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={`${volume.name}: ${actionOf(recommendation)}`}
       label={actionOf(recommendation)}
       none={volumeTexts.nothingRuns}
-      planned={
-        answer === undefined ? null : <ChangeList changes={volumeChanges(volume, answer.plan.result)} />
-      }
+      fields={answer === undefined ? [] : volumeChanges(volume, answer.plan.result)}
       effects={answer?.plan.effects}
       onConfirm={confirm}
       onClose={onClose}
     >
       <p>{why}</p>
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

@@ -8,8 +8,8 @@ import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { Panel } from '../../parts/panel.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import styles from './volume-page.module.css'
 
@@ -56,7 +56,7 @@ function Confirm({ volume, onDone, onClose }: Props & { onClose(): void }) {
         .then(afterSuccess(() => onDone(volumeTexts.removed(name)))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       title={volumeTexts.removeTitle(name)}
       label={volumeTexts.removeOf(name)}
@@ -67,6 +67,6 @@ function Confirm({ volume, onDone, onClose }: Props & { onClose(): void }) {
       onClose={onClose}
     >
       <p>{volumeTexts.removeEffect}</p>
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

@@ -8,8 +8,7 @@ import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
-import { ChangeList } from '../../parts/resource/change-list.tsx'
-import { ConfirmDialog } from '../../parts/resource/confirm-dialog.tsx'
+import { PlannedDialog } from '../../parts/dialog/planned-dialog.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { formatBytes } from '../../texts/format.ts'
 import { parseSize } from '../../texts/parse-size.ts'
@@ -38,15 +37,13 @@ export function ResizeVolume({ volume, onDone, onClose }: Props) {
         .then(afterSuccess(({ sizeBytes }) => onDone(volumeTexts.resized(name, formatBytes(sizeBytes))))),
   })
   return (
-    <ConfirmDialog
+    <PlannedDialog
       {...planned}
       chosen={bytes !== undefined}
       title={volumeTexts.resizeOf(name)}
       label={bytes === undefined ? volumeTexts.resizeNone : volumeTexts.resizeTo(formatBytes(bytes))}
       none={volumeTexts.nothingRuns}
-      planned={
-        answer === undefined ? null : <ChangeList changes={volumeChanges(volume, answer.plan.result)} />
-      }
+      fields={answer === undefined ? [] : volumeChanges(volume, answer.plan.result)}
       effects={answer?.plan.effects}
       onConfirm={confirm}
       onClose={onClose}
@@ -59,6 +56,6 @@ export function ResizeVolume({ volume, onDone, onClose }: Props) {
         error={typed !== '' && bytes === undefined ? volumeTexts.sizeWrong : null}
         onChange={(event) => setTyped(event.currentTarget.value)}
       />
-    </ConfirmDialog>
+    </PlannedDialog>
   )
 }

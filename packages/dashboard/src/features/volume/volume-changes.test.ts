@@ -23,8 +23,8 @@ test('only fields that differ are listed, and the order of the copies does not c
       copies: [copy('a'), copy('b'), copy('c')],
     }),
   ).toEqual([
-    { name: 'Size', from: '1 GiB', to: '2 GiB' },
-    { name: 'Copies besides the primary', from: '1', to: '2' },
-    { name: 'Nodes', from: 'a, b', to: 'a, b, c' },
+    { field: 'sizeBytes', label: 'Size', from: '1 GiB', to: '2 GiB' },
+    { field: 'replicas', label: 'Copies besides the primary', from: '1', to: '2' },
+    { field: 'copies', label: 'Nodes', from: 'a, b', to: 'a, b, c' },
   ])
 })

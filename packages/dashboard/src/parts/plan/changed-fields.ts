@@ -4,6 +4,8 @@ import type { Json } from '@holdfast/contract'
 
 export interface ChangedField {
   readonly field: string
+  /** The name that people read; the path of the field if absent. */
+  readonly label?: string
   /** The earlier value; undefined if the field was absent. */
   readonly from: Json | undefined
   readonly to: Json | undefined

@@ -9,9 +9,10 @@ import styles from './plan.module.css'
 export function FieldChanges({ changes }: { readonly changes: readonly ChangedField[] }) {
   return (
     <ul className={styles.changes}>
-      {changes.map(({ field, from, to }) => (
+      {changes.map(({ field, label, from, to }) => (
         <li key={field}>
-          <code>{field}</code> {texts.plan.change(showSide(from), showSide(to))}
+          {label === undefined ? <code>{field}</code> : <strong>{label}</strong>}{' '}
+          {texts.plan.change(showSide(from), showSide(to))}
         </li>
       ))}
     </ul>

@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
-import type { Outcome } from '../act-outcome.tsx'
+import type { FailureShown, Outcome } from '../act-outcome.tsx'
 import { Failed } from '../failed.tsx'
 import { Loading } from '../loading.tsx'
 import { Notice } from '../notice.tsx'
@@ -14,18 +14,17 @@ import { Conflict } from './conflict.tsx'
 import styles from './plan.module.css'
 import { PlanView, type ShownPlan } from './plan-view.tsx'
 
-type Explained = Omit<Parameters<typeof Failed>[0], 'onRetry'>
 type OtherChange = Parameters<typeof Conflict>[0]['other']
 
 interface ShownReview {
   readonly checked:
     | { readonly planned: ShownPlan; readonly revision: number | undefined; readonly at: number }
     | undefined
-  readonly failure: Explained | undefined
+  readonly failure: FailureShown | undefined
   readonly closed: string | undefined
   readonly state:
     | { readonly kind: 'open' | 'sending' | 'differs' | 'done' }
-    | { readonly kind: 'failed'; readonly failure: Explained }
+    | { readonly kind: 'failed'; readonly failure: FailureShown }
     | { readonly kind: 'conflict'; readonly other: OtherChange }
     | { readonly kind: 'unknown'; again(): void }
   apply(): void
@@ -65,7 +64,6 @@ export function ReviewView({ name, verb, review, done, beside, onRestart }: Prop
       ) : null}
       <CheckedAt {...checked} />
       <PlanView plan={checked.planned} />
-      {state.kind === 'failed' ? <Failed {...state.failure} /> : null}
       <ApplyBar
         {...{ name, verb, closed, beside }}
         plan={checked.planned}
@@ -88,7 +86,7 @@ function CheckedAt({ revision, at }: { readonly revision: number | undefined; re
 
 function outcomeOf(state: ShownReview['state']): Outcome {
   if (state.kind === 'sending') return { kind: 'running' }
-  return state.kind === 'unknown' ? { kind: 'unknown', again: state.again } : { kind: 'idle' }
+  return state.kind === 'unknown' || state.kind === 'failed' ? state : { kind: 'idle' }
 }
 
 /** The way back from a plan. */

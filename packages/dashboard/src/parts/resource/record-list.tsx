@@ -1,17 +1,17 @@
 // The list of a page: rows as they arrive, or why there are none.
 
 import type { ReactNode } from 'react'
+import type { FailureShown } from '../act-outcome.tsx'
 import { Failed } from '../failed.tsx'
 import { Loading } from '../loading.tsx'
 import { type Column, VirtualTable } from '../virtual-table.tsx'
-import type { FailedText } from './outcome.tsx'
 import styles from './record-list.module.css'
 
 interface Props<T> {
   readonly columns: readonly Column<T>[]
   /** Undefined until the first page has been read. */
   readonly items: readonly T[] | undefined
-  readonly failure: FailedText | undefined
+  readonly failure: FailureShown | undefined
   readonly hasMore: boolean
   /** Shown if the tenant has none. */
   readonly empty: ReactNode

@@ -1,4 +1,5 @@
-// A secret that the server answered once: copied unseen, shown on request, gone when the page is left. It is in no attribute.
+// A secret that the server answered once: copied unseen, shown on request, gone when the page or dialog is left. It is in no
+// attribute.
 
 import { Button } from '@mantine/core'
 import { useState } from 'react'
@@ -10,10 +11,17 @@ const words = texts.oneTime
 interface Props {
   /** Names the secret for screen readers. */
   readonly label: string
-  readonly text: string
+  /** Undefined if the answer that contained it was lost. */
+  readonly text: string | undefined
+  /** What to do about a lost one. */
+  readonly lost: string
 }
 
-export function OneTimeText({ label, text }: Props) {
+export function OneTimeText({ label, text, lost }: Props) {
+  return text === undefined ? <p role="alert">{lost}</p> : <Present label={label} text={text} />
+}
+
+function Present({ label, text }: { readonly label: string; readonly text: string }) {
   const [shown, setShown] = useState(false)
   const [copied, setCopied] = useState<boolean>()
   const copy = (): void =>

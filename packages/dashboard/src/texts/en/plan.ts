@@ -22,8 +22,6 @@ export const plan = {
   fromNothing: (time: string) => `checked ${time}`,
   checking: 'The server computes the plan',
   none: 'Nothing to apply: the stored deployment is the same.',
-  confirm: (name: string) => `Type ${name} to confirm`,
-  wrongName: (name: string) => `Type the name ${name} exactly.`,
   sending: 'The plan is checked once more, then the change is sent.',
   differs: 'The plan has changed while you read it. Nothing was applied.',
   differsNext: 'Read it again. The button applies what is shown now.',

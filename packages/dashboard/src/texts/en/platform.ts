@@ -80,6 +80,8 @@ export const platformTexts = {
     days: 'Valid for days',
     submit: (role: string) => `Create a ${role} token`,
     made: 'The token, shown once',
+    lostToken:
+      'The token was created, but the answer that contained it was lost. Revoke it and create another one.',
     madeNote: 'Give it to its person by a safe way. It is not stored and not shown again.',
     lost: 'Not known whether it was created: no answer arrived. The list of tokens shows it; create another one.',
   },

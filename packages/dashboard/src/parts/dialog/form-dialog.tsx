@@ -4,16 +4,16 @@
 import type { Rejection } from '@holdfast/contract'
 import { Button } from '@mantine/core'
 import { createContext, type FormEvent, type ReactNode, use } from 'react'
-import { resourceTexts } from '../../texts/en/resources.ts'
+import { dialogTexts } from '../../texts/en/dialog.ts'
+import { ActOutcome, type Outcome } from '../act-outcome.tsx'
 import styles from './dialog.module.css'
 import { Dialog } from './dialog.tsx'
-import { type DialogOutcome, OutcomeLine } from './outcome.tsx'
 
 interface Props {
   readonly title: string
   readonly label: string
   readonly closed: string | undefined
-  readonly outcome: DialogOutcome
+  readonly outcome: Outcome
   /** The names of the fields that show their own rejections. */
   readonly fields: readonly string[]
   readonly children: ReactNode
@@ -50,16 +50,16 @@ export function FormDialog({ title, label, closed, outcome, fields, children, on
       <form className={styles.form} onSubmit={send} noValidate>
         <FaultsContext value={rejections}>{children}</FaultsContext>
         {atFields ? (
-          <p role="alert">{resourceTexts.seeFields}</p>
+          <p role="alert">{dialogTexts.seeFields}</p>
         ) : (
-          <OutcomeLine outcome={withOnly(outcome, others)} />
+          <ActOutcome outcome={withOnly(outcome, others)} />
         )}
         <div className={styles.buttons}>
           <Button type="submit" disabled={closed !== undefined || outcome.kind === 'running'}>
             {label}
           </Button>
           <Button variant="default" onClick={onClose}>
-            {resourceTexts.back}
+            {dialogTexts.back}
           </Button>
           {closed === undefined ? null : <span className={styles.note}>{closed}</span>}
         </div>
@@ -68,7 +68,7 @@ export function FormDialog({ title, label, closed, outcome, fields, children, on
   )
 }
 
-function withOnly(outcome: DialogOutcome, rejections: readonly Rejection[]): DialogOutcome {
+function withOnly(outcome: Outcome, rejections: readonly Rejection[]): Outcome {
   if (outcome.kind !== 'failed') return outcome
   const { failure } = outcome
   return { kind: 'failed', failure: { ...failure, title: rejections[0]?.why ?? failure.title, rejections } }

@@ -2,7 +2,7 @@
 
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { resourceTexts } from '../../texts/en/resources.ts'
+import { dialogTexts } from '../../texts/en/dialog.ts'
 import styles from './dialog.module.css'
 
 interface Props {
@@ -19,7 +19,7 @@ export function Dialog({ title, children, onClose }: Props) {
         {/* Mantine's own head is a header element, which would be a second banner of the page. */}
         <div className={styles.head}>
           <Modal.Title className={styles.title}>{title}</Modal.Title>
-          <Modal.CloseButton aria-label={resourceTexts.close} />
+          <Modal.CloseButton aria-label={dialogTexts.close} />
         </div>
         <Modal.Body className={styles.content}>{children}</Modal.Body>
       </Modal.Content>
