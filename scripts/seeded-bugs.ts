@@ -1,5 +1,5 @@
-// Does the simulation notice when a guard of the product is missing? Each seeded bug removes one guard from a copy of the
-// packages; seeds run until an invariant that should notice breaks, and the same seed must pass without the bug
+// Does the simulation notice when a guard of the product is missing? Each seeded bug removes one guard from a bundle of the
+// simulation; seeds run until an invariant that should notice breaks, and the same seed must pass without the bug
 // (docs/design/simulation.md#seeded-bugs).
 //
 //   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [--record] [--unless-recorded] [<bug> ...]
@@ -23,13 +23,12 @@ import {
 } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
-import { applyEdit, copyPackages } from '@holdfast/testkit/builds/copy-packages'
 import type { Bug } from './seeded-bugs/bug.ts'
 import { BUGS } from './seeded-bugs/bugs.ts'
+import { bundleWorker } from './seeded-bugs/bundle-worker.ts'
 import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const WORKER = 'packages/simulation/src/seeds/seed-worker.ts'
 const MOST = 500
 
 interface Found {
@@ -56,6 +55,7 @@ if (values['unless-recorded'] && isRecorded(ROOT)) {
   )
   exit(0)
 }
+const healthy = await bundleWorker(ROOT, [])
 const wanted = BUGS.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 const most = Number(values.most ?? MOST)
 let missed = 0
@@ -67,13 +67,12 @@ if (values.record && missed === 0 && positionals.length === 0) recordInputs(ROOT
 exit(missed === 0 ? 0 : 1)
 
 async function tryBug(bug: Bug): Promise<boolean> {
-  const copy = copyPackages(ROOT)
+  const bundle = await bundleWorker(ROOT, bug.edits)
   try {
-    for (const edit of bug.edits) applyEdit(copy.folder, edit)
     if (values.check) return true
     const began = performance.now()
     const cpu = process.cpuUsage()
-    const found = await hunt(bug, pathToFileURL(join(copy.folder, WORKER)))
+    const found = await hunt(bug, pathToFileURL(bundle.file))
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     const { user, system } = process.cpuUsage(cpu)
     const cpuSeconds = ((user + system) / 1e6).toFixed(1)
@@ -82,7 +81,7 @@ async function tryBug(bug: Bug): Promise<boolean> {
     )
     return found !== undefined
   } finally {
-    copy.remove()
+    bundle.remove()
   }
 }
 
@@ -140,6 +139,7 @@ function brokenIn(
 async function isGoodWithout({ seed }: Found): Promise<boolean> {
   let good = false
   await runSeeds({
+    worker: pathToFileURL(healthy.file),
     seeds: [seed],
     threads: 1,
     onResult({ violations }) {

@@ -52,14 +52,15 @@ function linkModules(root: string, folder: string): void {
     symlinkSync(join(folder, 'packages', name), join(to, OWN, name))
 }
 
+/** Replaces a text in a file of a copy. */
+export function applyEdit(folder: string, edit: Edit): void {
+  const path = join(folder, edit.file)
+  writeFileSync(path, editText(readFileSync(path, 'utf8'), edit))
+}
+
 /** Replaces a text that must occur exactly once, so that an error is thrown if the text was moved or changed. */
-export function applyEdit(folder: string, { file, find, replace }: Edit): void {
-  const path = join(folder, file)
-  const before = readFileSync(path, 'utf8')
+export function editText(before: string, { file, find, replace }: Edit): string {
   const found = before.split(find).length - 1
   if (found !== 1) throw new Error(`${file} contains this text ${found} times instead of once: ${find}`)
-  writeFileSync(
-    path,
-    before.replace(find, () => replace),
-  )
+  return before.replace(find, () => replace)
 }
