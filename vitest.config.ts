@@ -1,5 +1,6 @@
 import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './tests/longest-first.ts'
 
 // `npm run long` sets HOLDFAST_LONG: the suites raise their counts and durations, and a test may take an hour.
 const long = env.HOLDFAST_LONG === '1'
@@ -32,6 +33,7 @@ const WARNINGS = 'tests/no-warnings.ts'
 export default defineConfig({
   test: {
     setupFiles: [WARNINGS],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
@@ -76,7 +78,8 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           testTimeout: long ? HOUR_MS : 120_000,
           hookTimeout: 180_000,
-          fileParallelism: false,
+          // Labs have their own names and addresses, and mostly wait; two at a time use both cores.
+          maxWorkers: 2,
           isolate: false,
         },
       },
