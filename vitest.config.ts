@@ -78,8 +78,9 @@ export default defineConfig({
           include: ['e2e/**/*.test.ts'],
           testTimeout: long ? HOUR_MS : 120_000,
           hookTimeout: 180_000,
-          // Labs have their own names and addresses, and mostly wait; two at a time use both cores.
-          maxWorkers: 2,
+          // Labs have their own names and addresses and mostly wait, so two at a time use both cores. A long run loads one lab
+          // as much as the machine allows.
+          maxWorkers: long ? 1 : 2,
           isolate: false,
         },
       },
