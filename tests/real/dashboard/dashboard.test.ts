@@ -86,6 +86,21 @@ test('the token is nowhere in the page, its storage or its address', async () =>
   expect(await page.evaluate('document.cookie')).toBe('')
 })
 
+test('the search closes with Esc and by a click beside it, and the page stays', async () => {
+  const page = await signIn()
+  const field = page.getByRole('combobox', { name: 'Search or run' })
+  await page.keyboard.press('Control+k')
+  await field.fill('report')
+  await page.getByRole('option').first().waitFor()
+  await page.keyboard.press('Escape')
+  await field.waitFor({ state: 'detached' })
+  await page.keyboard.press('Control+k')
+  await field.waitFor()
+  await page.mouse.click(10, 790)
+  await field.waitFor({ state: 'detached' })
+  await page.getByRole('heading', { name: 'report', level: 1 }).waitFor()
+})
+
 test('a change of another client appears without a reload', async () => {
   const page = await signIn()
   await isLive(page)

@@ -90,7 +90,10 @@ interface ResultsProps {
 }
 
 function Results({ id, commands, at, onRun }: ResultsProps) {
-  useEffect(() => document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' }), [id, at])
+  useEffect(() => {
+    // New browsers return a promise here, which React would call when the list closes.
+    document.getElementById(`${id}-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [id, at])
   if (commands.length === 0) return <p className={styles.nothing}>{texts.palette.nothing}</p>
   return (
     <div className={styles.list} role="listbox" id={id} aria-label={texts.palette.title}>

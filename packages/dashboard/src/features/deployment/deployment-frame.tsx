@@ -7,7 +7,6 @@ import { useSession } from '../../api/session.tsx'
 import { useRevision, useStatus } from '../../api/use-deployments.ts'
 import { useDecisions } from '../../api/use-why.ts'
 import { Failed } from '../../parts/failed.tsx'
-import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { decisionAt } from '../../parts/time/stops.ts'
@@ -17,6 +16,7 @@ import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
 import { CanaryNotice } from './canary-notice.tsx'
 import styles from './deployment-frame.module.css'
+import { FailedRevision } from './failed-revision.tsx'
 
 const route = getRouteApi('/t/$tenant/deployments/$name')
 
@@ -52,7 +52,7 @@ export function DeploymentFrame() {
         aside={at === undefined ? state : <PastState name={name} at={at} />}
         actions={at === undefined ? <Actions name={name} /> : null}
       />
-      {status === undefined || at !== undefined ? null : <Message status={status} />}
+      {status === undefined || at !== undefined ? null : <Message name={name} status={status} />}
       {at === undefined ? <CanaryNotice name={name} /> : null}
       {error === null ? null : <Failed {...explainFailure(error)} onRetry={() => void refetch()} />}
       <Tabs name={name} at={at} />
@@ -132,15 +132,12 @@ function State({ name, status }: { readonly name: string; readonly status: Statu
 }
 
 /** The sentence of the server, and why the last revision failed. */
-function Message({ status: { message, failure } }: { readonly status: StatusWithTimeline }) {
+function Message({ name, status }: { readonly name: string; readonly status: StatusWithTimeline }) {
+  const { message, failure } = status
   return (
     <>
       {message === '' ? null : <p className={styles.message}>{message}</p>}
-      {failure === undefined ? null : (
-        <Notice severity="error" title={texts.deployment.failure(failure.revision)}>
-          <p>{failure.cause ?? failure.reason}</p>
-        </Notice>
-      )}
+      {failure === undefined ? null : <FailedRevision name={name} failure={failure} />}
     </>
   )
 }

@@ -1,6 +1,8 @@
 // One credential of a deployment: its phase, the part of the person, and its consumers with what each has proved.
 
 import type { CredentialRotation } from '@holdfast/contract'
+import { Link } from '@tanstack/react-router'
+import { useSession } from '../../api/session.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
@@ -68,6 +70,17 @@ function YourPart({ credential }: { readonly credential: CredentialRotation }) {
   )
 }
 
+function Consumer({ name }: { readonly name: string }) {
+  const { tenant } = useSession()
+  return name.startsWith('job/') ? (
+    <strong>{name}</strong>
+  ) : (
+    <Link to="/t/$tenant/deployments/$name/replicas" params={{ tenant, name }} search={{}}>
+      {name}
+    </Link>
+  )
+}
+
 function Consumers({ credential: { consumers, versions } }: { readonly credential: CredentialRotation }) {
   if (consumers.length === 0) return null
   return (
@@ -85,7 +98,7 @@ function Consumers({ credential: { consumers, versions } }: { readonly credentia
         {consumers.map(({ deployment, canary, pinned, running, proved }) => (
           <tr key={`${deployment} ${canary}`}>
             <td>
-              <strong>{deployment}</strong>
+              <Consumer name={deployment} />
               {canary === true ? ` (${texts.secrets.canary})` : null}
             </td>
             <td>{pinned === null ? texts.secrets.noVersion : texts.secrets.version(pinned)}</td>

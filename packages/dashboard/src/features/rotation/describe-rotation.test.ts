@@ -44,6 +44,7 @@ test('the part of the person changes with the phase', () => {
   expect(yourPart(credential())).toEqual([
     'Before the cutover the target must accept v2 beside v1.',
     'Holdfast cannot see that.',
+    'A container that starts now gets v2 as _NEXT, so restart a deployment that tells the target which values to accept.',
   ])
   expect(yourPart(credential({ phase: 'cutover', next: ['retire', 'abort'] }))[1]).toContain(
     'stop accepting v1',

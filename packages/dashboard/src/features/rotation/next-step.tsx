@@ -2,6 +2,7 @@
 
 import type { SentRotation } from '@holdfast/client'
 import type { CredentialRotation, RotationStep } from '@holdfast/contract'
+import { useState } from 'react'
 import { explainFailure } from '../../api/failure.ts'
 import { useRotate, useRotationPlan } from '../../api/secrets/use-rotation.ts'
 import { mayDo, useSession, whyClosed } from '../../api/session.tsx'
@@ -26,7 +27,16 @@ interface Props {
 export function NextStep({ deployment, credential }: Props) {
   const { me } = useSession()
   const stale = useStale()
-  const rotation = useRotate(deployment)
+  const { state, rotate } = useRotate(deployment)
+  const [last, setLast] = useState<RotationStep>()
+  const rotation: ReturnType<typeof useRotate> = {
+    state,
+    rotate(sent, shown) {
+      setLast(sent.phase)
+      rotate(sent, shown)
+    },
+  }
+  const isOver = last === 'retire' && credential.phase === 'idle'
   const closed = whyClosed(me, NEEDS, stale)
   const steps = credential.next.flatMap((step) => asStep(step) ?? [])
   const { blockedBy, secret } = credential
@@ -63,7 +73,10 @@ export function NextStep({ deployment, credential }: Props) {
           />
         ),
       )}
-      <ActOutcome outcome={rotation.state} done={words.now(words.phases[credential.phase])} />
+      <ActOutcome
+        outcome={rotation.state}
+        done={isOver ? words.finished : words.now(words.phases[credential.phase])}
+      />
     </>
   )
 }

@@ -94,6 +94,7 @@ function Consumers({ path, newest }: ConsumersProps) {
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {data === undefined && error === null ? <Loading lines={2} /> : null}
       {data?.length === 0 ? <p className={styles.none}>{words.noConsumers}</p> : null}
+      {data === undefined || data.length === 0 ? null : <p className={styles.none}>{words.rotateHint}</p>}
       <ul className={`${styles.list} ${styles.consumers}`}>
         {(data ?? []).map((consumer) => (
           <Consumer

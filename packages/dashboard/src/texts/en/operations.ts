@@ -9,9 +9,9 @@ export const joinTexts = {
   form: 'The machine',
   name: 'Name of the node',
   nameHint: 'lowercase letters, digits, hyphens',
-  country: 'Country, attested by you',
+  country: 'Country, as you vouch for it',
   countryHint: 'two capital letters, such as DE; may stay empty',
-  region: 'Region, attested by you',
+  region: 'Region, as you vouch for it',
   regionHint: 'a region of the platform; may stay empty',
   create: 'Create the join command',
   again: 'Create another join command',
@@ -22,7 +22,8 @@ export const joinTexts = {
   created: (name: string) => `The join command of ${name} is created.`,
   waiting: (name: string) => `Waiting until ${name} enrolls.`,
   enrolled: (name: string) => `${name} has enrolled.`,
-  connecting: (name: string) => `Waiting until the agent of ${name} connects.`,
+  connecting: (name: string) =>
+    `Start the agent on ${name} with the command that the enrollment has printed, holdfast-agent run. Waiting until it connects.`,
   ready: (name: string) => `${name} is ready.`,
   open: (name: string) => `Open ${name}`,
 } as const

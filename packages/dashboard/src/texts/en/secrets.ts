@@ -39,6 +39,8 @@ export const secretTexts = {
   noVersion: 'none yet',
   canary: 'canary',
   noConsumers: 'No deployment refers to it.',
+  rotateHint:
+    'Open a deployment to rotate this secret: its containers change to a new version without a gap. A version that is only written below reaches them with their next restart.',
   older: (name: string, used: number) => `${name} still uses ${version(used)}.`,
   olderNext: 'A rotation moves it without a gap; a restart moves it at once.',
   rotate: 'Rotate',
@@ -102,13 +104,15 @@ export const secretTexts = {
         `Let the target, such as a database, accept ${next} in addition to ${old}. If Holdfast generated ${next}, continue: from the overlap on, new containers get it as _NEXT and can set it at the target.`,
       overlap: (old: string, next: string) =>
         `Before the cutover the target must accept ${next} beside ${old}.`,
+      tell: (next: string) =>
+        `A container that starts now gets ${next} as _NEXT, so restart a deployment that tells the target which values to accept.`,
       cutover: () => 'Nothing. The target still accepts both versions while the containers move.',
       after: (old: string) => `After the retirement, let the target stop accepting ${old}.`,
     },
     consumer: 'Deployment',
     pinned: 'Pinned',
     runs: 'Runs',
-    proved: 'Proved',
+    proved: 'New version proved',
     yes: 'yes',
     notYet: 'not yet',
     notRunning: 'not running',
@@ -131,5 +135,6 @@ export const secretTexts = {
         ? 'no replica runs'
         : `recreate ${moves.map(({ name, replicas }) => `${name} ${replicas}`).join(', then ')}`,
     now: (phase: string) => `Done. The phase is now ${phase.toLowerCase()}.`,
+    finished: 'Done. The old version is destroyed. Now let the target stop accepting it.',
   },
 } as const
