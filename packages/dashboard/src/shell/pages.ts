@@ -1,4 +1,4 @@
-// The pages of a tenant, in the order of the navigation. A new page needs a row here and a route in router.tsx.
+// The pages of a tenant, in the order of the navigation. A new page needs a row here and a route in src/routes.
 
 import { texts } from '../texts/en.ts'
 

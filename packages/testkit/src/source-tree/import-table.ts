@@ -67,7 +67,7 @@ export interface FolderRow {
 const ROOTS = ['compose.ts', 'connect-engines.ts', 'set-up-secrets-store.ts', 'main.ts']
 const HTTP_TYPES = ['fastify', '@fastify/', 'node:http', 'node:https', 'node:http2', 'http', 'https', 'http2']
 
-const DASHBOARD_PAGES = ['features', 'shell', 'palette', 'router.tsx', 'main.tsx']
+const DASHBOARD_PAGES = ['features', 'shell', 'palette', 'routes', 'router.ts', 'main.tsx']
 const QUERIES = '@tanstack/react-query'
 
 /**
@@ -95,7 +95,7 @@ export const FOLDERS: { readonly [name: string]: readonly FolderRow[] } = {
     },
     { folder: 'api', never: [...DASHBOARD_PAGES, 'parts'], neverModules: [] },
     { folder: 'live', never: [...DASHBOARD_PAGES, 'parts'], neverModules: [] },
-    { folder: 'features', never: ['shell', 'router.tsx', 'main.tsx'], neverModules: [] },
+    { folder: 'features', never: ['shell', 'routes', 'router.ts', 'main.tsx'], neverModules: [] },
   ],
 }
 

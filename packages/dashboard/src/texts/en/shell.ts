@@ -1,0 +1,117 @@
+// Texts around every page: sign-in, header, navigation, live pill, palette, shortcuts, and the foot.
+
+export const shellTexts = {
+  signIn: {
+    title: 'Sign in',
+    token: 'API token',
+    tokenHint: 'It is sent once to this server and not kept in the browser.',
+    submit: 'Sign in',
+    submitting: 'Signing in',
+    noToken: 'Type or paste a token first.',
+    refused: 'The server does not accept this token.',
+    refusedNext: 'Check that it was copied whole, and that it has neither expired nor been revoked.',
+    help: 'No token yet? An administrator of your tenant creates one:',
+    helpCommand: 'holdfast token create NAME --role developer',
+    insecure: 'Sign-in needs a secure connection.',
+    insecureNext: 'Open the dashboard by its https address, or on this machine as localhost.',
+    ended: 'You are signed out.',
+  },
+
+  pages: {
+    overview: 'Overview',
+    deployments: 'Deployments',
+    jobs: 'Jobs',
+    volumes: 'Volumes',
+    networks: 'Networks',
+    backups: 'Backups',
+    nodes: 'Nodes',
+    residency: 'Residency',
+    events: 'Events',
+    access: 'Access',
+    why: 'Why',
+    replicas: 'Replicas',
+    logs: 'Logs',
+    terminal: 'Terminal',
+    history: 'History',
+    notFound: 'No page at this address',
+    notFoundNext: 'The link may be old, or the name may be misspelled.',
+    toOverview: 'Open the overview',
+  },
+
+  shell: {
+    skip: 'Skip to the content',
+    navigation: 'Pages',
+    openNavigation: 'Open the list of pages',
+    closeNavigation: 'Close',
+    search: 'Search or run',
+    account: 'Account',
+    signOut: 'Sign out',
+    scheme: 'Color scheme',
+    schemes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+    tenant: 'Tenant',
+    changeTenant: (name: string) => `Tenant ${name}. Change the tenant`,
+    findTenant: 'Find a tenant',
+    noTenant: 'No tenant has this name.',
+    acting: (tenant: string, role: string) => `Acting in ${tenant} as ${role}. Every change is audited.`,
+    role: (name: string, role: string) => `${name}, ${role}`,
+    keys: 'Shortcuts',
+    singleKeys: 'Single keys',
+    on: 'On',
+    off: 'Off',
+  },
+
+  live: {
+    live: 'Live',
+    opening: 'Connecting',
+    reconnecting: 'Reconnecting',
+    offline: 'Offline',
+    asOf: (time: string) => `as of ${time}`,
+    details: {
+      live: 'This page follows every change. The time is that of the last message of the server.',
+      opening: 'The stream of changes is being opened.',
+      reconnecting:
+        'The stream of changes broke and is being opened again. The data may be a few seconds old.',
+      offline:
+        'The server cannot be reached. The data is old, and changes are closed until the connection is back.',
+    },
+    closed: 'Closed while the page is not live: the data may be old.',
+  },
+
+  roles: {
+    needs: (action: string, role: string) => `Needs the permission ${action}, which the role ${role} lacks.`,
+  },
+
+  foot: {
+    title: 'The same without the dashboard',
+    command: 'Command',
+    call: 'API',
+    copy: 'Copy',
+    copied: 'Copied',
+    refused: 'Not allowed; select the text',
+    copyOf: (what: string) => `Copy: ${what}`,
+  },
+
+  palette: {
+    title: 'Search or run',
+    placeholder: 'A name, a page, or words such as: logs report',
+    nothing: 'Nothing matches. Try the beginning of a name, or “why” and the name of a deployment.',
+    reference: (word: string) => `Search the reference: ${word}`,
+    pages: 'Pages',
+    deployments: 'Deployments',
+    actions: 'Actions',
+    nodes: 'Nodes',
+    tab: (page: string, name: string) => `${page}: ${name}`,
+    open: (name: string) => `Open ${name}`,
+    scheme: (scheme: string) => `Colors: ${scheme}`,
+    hint: 'Arrow keys choose, Enter opens, Esc closes',
+  },
+
+  keys: {
+    title: 'Keyboard shortcuts',
+    palette: 'search or run a command',
+    filter: 'filter the list of this page',
+    walk: 'walk down and up in a list',
+    enter: 'open the chosen row',
+    help: 'show this list',
+  },
+} as const
