@@ -7,7 +7,7 @@ const long = env.HOLDFAST_LONG === '1'
 const HOUR_MS = 3_600_000
 
 // unit: pure, no engine.
-// real: with engines that the testkit starts; on small machines one file at a time in one worker, so that all share them.
+// real: with engines that the testkit starts; the files of a worker share them.
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
 // timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
@@ -51,9 +51,10 @@ export default defineConfig({
         test: {
           ...onEngines,
           name: 'real',
-          // Each worker starts its own engines; tests use unique names and ports.
+          // Each worker starts its own engines; tests use unique names and ports. They wait most of the time, so three
+          // workers keep two cores busy.
           fileParallelism: true,
-          maxWorkers: 2,
+          maxWorkers: 3,
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
           exclude: [...MACHINES, ...TIMED],
         },
@@ -68,7 +69,17 @@ export default defineConfig({
         },
       },
       { test: { ...onEngines, name: 'timed', include: TIMED } },
-      { test: { ...onEngines, name: 'machines', include: MACHINES, exclude: TIMED } },
+      {
+        test: {
+          ...onEngines,
+          name: 'machines',
+          // Tests of a node wait for its Docker Engine for five sixths of their time.
+          fileParallelism: true,
+          maxWorkers: 2,
+          include: MACHINES,
+          exclude: TIMED,
+        },
+      },
       // The search uses one thread, so the seeds run beside it; by default vitest would run the files one after another.
       { test: { name: 'simulation', include: [SEEDS], maxWorkers: '100%' } },
       {
