@@ -2,6 +2,9 @@
 
 import { type Blob, MANIFEST_TYPE, type SampleImage } from './sample-image.ts'
 
+/** A registry on a busy machine may take this long to store a layer. */
+const DEADLINE_MS = 30_000
+
 export interface RegistryAccess {
   readonly url: string
   /** HTTP headers sent with every call; empty if the registry needs no authentication. */
@@ -41,7 +44,7 @@ async function pushBlob(access: RegistryAccess, repository: string, blob: Blob):
 
 async function call(access: RegistryAccess, url: string, init: RequestInit): Promise<Response> {
   const headers = { 'content-type': 'application/octet-stream', ...access.headers, ...init.headers }
-  const answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) })
+  const answer = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(DEADLINE_MS) })
   const text = await answer.text()
   if (!answer.ok) throw new Error(`${init.method} ${url} answered ${answer.status}: ${text.slice(0, 300)}`)
   return answer
