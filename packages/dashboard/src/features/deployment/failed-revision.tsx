@@ -38,7 +38,7 @@ function Change({ before, after }: { readonly before: ArchiveEntry; readonly aft
   return (
     <>
       <p>
-        <Moment iso={after.createdAt} /> {words.changed(after.authorName ?? after.author)}
+        {words.stored} <Moment iso={after.createdAt} /> {words.changed(after.authorName ?? after.author)}
       </p>
       <FieldChanges changes={changes} />
     </>
