@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 // unit: pure, no engine.
 // real: with engines that the testkit starts; the files of a worker share them.
 // machines: like real, for code that runs on a node; separate, because it mostly waits for Docker and may run in parallel.
-// timed: tests of real and machines with time limits, or whose requests fail on a starved machine; nothing else runs then.
+// timed: tests of all kinds with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
 const SEEDS =
   'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,effects/effects,promotion/search}.test.ts'
@@ -20,6 +20,7 @@ const TIMED = [
   'tests/real/dashboard/live.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
   'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
+  'e2e/canary.test.ts',
 ]
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
 const onEngines = {
@@ -68,7 +69,7 @@ export default defineConfig({
           maxWorkers: '100%',
         },
       },
-      { test: { ...onEngines, name: 'timed', include: TIMED } },
+      { test: { ...onEngines, name: 'timed', include: TIMED, testTimeout: long ? HOUR_MS : 120_000 } },
       {
         test: {
           ...onEngines,
@@ -87,6 +88,7 @@ export default defineConfig({
           name: 'lab',
           expect: { poll: { timeout: 30_000, interval: 50 } },
           include: ['e2e/**/*.test.ts'],
+          exclude: TIMED,
           testTimeout: long ? HOUR_MS : 120_000,
           hookTimeout: 180_000,
           // Labs have their own names and addresses and mostly wait, so two at a time use both cores. A long run loads one lab
