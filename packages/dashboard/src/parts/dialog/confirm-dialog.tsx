@@ -18,7 +18,7 @@ export interface ConfirmDialogProps {
   readonly typed?: string
   /** False until the effects are known. */
   readonly ready?: boolean
-  /** What the change does. */
+  /** The effects of the change. */
   readonly children: ReactNode
   onConfirm(): void
   onClose(): void

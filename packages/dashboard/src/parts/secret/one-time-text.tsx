@@ -13,7 +13,7 @@ interface Props {
   readonly label: string
   /** Undefined if the answer that contained it was lost. */
   readonly text: string | undefined
-  /** What to do about a lost one. */
+  /** The remedy for a lost one. */
   readonly lost: string
 }
 
