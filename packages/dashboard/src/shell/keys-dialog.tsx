@@ -1,7 +1,8 @@
 // The list of shortcuts, and the switch for single keys.
 
-import { Button, Modal } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useState } from 'react'
+import { Dialog } from '../parts/dialog/dialog.tsx'
 import { texts } from '../texts/en.ts'
 import styles from './keys-dialog.module.css'
 import { singleKeysOn, switchSingleKeys } from './use-shortcuts.ts'
@@ -14,25 +15,14 @@ const KEYS = [
   ['?', texts.keys.help],
 ] as const
 
-interface Props {
-  readonly opened: boolean
-  onClose(): void
-}
-
-export function KeysDialog({ opened, onClose }: Props) {
+export function KeysDialog({ onClose }: { onClose(): void }) {
   const [on, setOn] = useState(singleKeysOn)
   const change = (): void => {
     switchSingleKeys(!on)
     setOn(!on)
   }
   return (
-    <Modal
-      opened={opened}
-      onClose={onClose}
-      title={texts.keys.title}
-      lockScroll={false}
-      closeButtonProps={{ 'aria-label': texts.shell.closeNavigation }}
-    >
+    <Dialog title={texts.keys.title} onClose={onClose}>
       <dl className={styles.keys}>
         {KEYS.map(([key, meaning]) => (
           <div key={key} className={styles.line}>
@@ -49,6 +39,6 @@ export function KeysDialog({ opened, onClose }: Props) {
           {on ? texts.shell.on : texts.shell.off}
         </Button>
       </p>
-    </Modal>
+    </Dialog>
   )
 }

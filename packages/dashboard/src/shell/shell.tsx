@@ -1,7 +1,7 @@
 // The frame of every page of a tenant: header, navigation, content.
 
 import { Drawer } from '@mantine/core'
-import { Outlet } from '@tanstack/react-router'
+import { Link, Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
 import { mayDo, useSession } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
@@ -54,17 +54,20 @@ export function Shell() {
         onClose={close}
         onRun={runCommand}
       />
-      <KeysDialog opened={open === 'keys'} onClose={close} />
-      <Drawer
-        opened={open === 'pages'}
-        onClose={close}
-        size={260}
-        title={texts.shell.navigation}
-        lockScroll={false}
-        closeButtonProps={{ 'aria-label': texts.shell.closeNavigation }}
-      >
-        <Navigation onChosen={close} />
-      </Drawer>
+      {open === 'keys' ? <KeysDialog onClose={close} /> : null}
+      <Drawer.Root opened={open === 'pages'} onClose={close} size={260} lockScroll={false}>
+        <Drawer.Overlay />
+        <Drawer.Content>
+          {/* Mantine's own head is a header element, which would be a second banner of the page. */}
+          <div className={styles.drawerHead}>
+            <Drawer.Title>{texts.shell.navigation}</Drawer.Title>
+            <Drawer.CloseButton aria-label={texts.shell.closeNavigation} />
+          </div>
+          <Drawer.Body>
+            <Navigation onChosen={close} />
+          </Drawer.Body>
+        </Drawer.Content>
+      </Drawer.Root>
     </>
   )
 }
@@ -80,6 +83,9 @@ function Header({ onOpen }: { onOpen(what: 'palette' | 'keys' | 'pages'): void }
       >
         <Icon name="menu" />
       </button>
+      <Link to="/" className={styles.product}>
+        {texts.product}
+      </Link>
       <TenantSwitcher />
       <button
         type="button"
