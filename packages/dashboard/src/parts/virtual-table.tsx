@@ -12,6 +12,8 @@ export interface Column<T> {
   readonly width?: string
   /** The place of the cell in the card of a phone. */
   readonly narrow: 'start' | 'end' | 'below' | 'below-end' | 'hidden'
+  /** True if the card of a phone shows the title before the cell, because the cell alone would be unclear. */
+  readonly labelled?: boolean
   cell(item: T): ReactNode
   /** The whole text of a cell that may be cut off. */
   hint?(item: T): string
@@ -69,6 +71,7 @@ export function VirtualTable<T>({ columns, items, keyOf, hasMore, onEnd }: Props
           <tr key={keyOf(item)} className={styles.row} aria-rowindex={first + at + 2} style={{ height }}>
             {columns.map((column) => (
               <td key={column.title} data-narrow={column.narrow} title={column.hint?.(item)}>
+                {column.labelled === true ? <span className={styles.label}>{column.title} </span> : null}
                 {column.cell(item)}
               </td>
             ))}

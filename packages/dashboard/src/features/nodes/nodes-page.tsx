@@ -86,7 +86,13 @@ const columnsOf = (tenant: string): readonly Column<NodeSummary>[] => [
     ),
   },
   { title: texts.nodes.status, width: '22%', narrow: 'below', cell: (node) => <State node={node} /> },
-  { title: texts.nodes.replicas, width: '92px', narrow: 'end', cell: ({ replicas }) => replicas },
+  {
+    title: texts.nodes.replicas,
+    width: '92px',
+    narrow: 'end',
+    labelled: true,
+    cell: ({ replicas }) => replicas,
+  },
   {
     title: texts.nodes.cpu,
     narrow: 'hidden',
@@ -104,6 +110,7 @@ const columnsOf = (tenant: string): readonly Column<NodeSummary>[] => [
     title: texts.nodes.since,
     width: '96px',
     narrow: 'below-end',
+    labelled: true,
     cell: ({ since }) => <Moment iso={since} age />,
   },
 ]
