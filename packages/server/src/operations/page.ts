@@ -28,8 +28,9 @@ export async function listPage<T>(
   const from = readCursor(cursor)
   if (!from.ok) return refused(from.rejection)
   await store.fresh()
-  const sorted = (await find()).toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
-  return done(pageOf(sorted, keyOf, limit, from.after))
+  // Each key is made once: a sort compares an item with many others.
+  const keyed = (await find()).map((item) => ({ item, key: keyOf(item) }))
+  return done(pageOf(keyed, limit, from.after))
 }
 
 /** Converts each item of a page with `show`. A rejection is returned unchanged. */
@@ -53,17 +54,20 @@ export async function readPage<T, U>(
   })
 }
 
-function pageOf<T>(
-  sorted: readonly T[],
-  keyOf: (item: T) => string,
-  limit: number,
-  after: string | undefined,
-): Page<T> {
-  const start = after === undefined ? 0 : sorted.findIndex((item) => keyOf(item) > after)
-  const items = start < 0 ? [] : sorted.slice(start, start + limit)
-  const last = items.at(-1)
-  const more = start >= 0 && start + limit < sorted.length
-  return { items, nextCursor: more && last !== undefined ? encodeCursor(keyOf(last)) : null }
+interface Keyed<T> {
+  readonly item: T
+  readonly key: string
+}
+
+function pageOf<T>(all: readonly Keyed<T>[], limit: number, after: string | undefined): Page<T> {
+  const rest = after === undefined ? all : all.filter(({ key }) => key > after)
+  const shown = rest.toSorted((left, right) => (left.key < right.key ? -1 : 1)).slice(0, limit)
+  const last = shown.at(-1)
+  const more = shown.length < rest.length
+  return {
+    items: shown.map(({ item }) => item),
+    nextCursor: more && last !== undefined ? encodeCursor(last.key) : null,
+  }
 }
 
 export const encodeCursor = (key: string): string => Buffer.from(key).toString('base64url')

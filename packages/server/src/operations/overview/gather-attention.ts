@@ -26,7 +26,7 @@ import type { Quotas } from '../../quotas/quotas.ts'
 import { credentials, deployments, jobs, networks, nodes, placements, volumes } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { placementAt } from '../../store/transaction.ts'
-import { deploymentView } from '../deployments/read/deployment-view.ts'
+import { deploymentStatus } from '../deployments/read/deployment-view.ts'
 import { jobView } from '../jobs/job-view.ts'
 import { nodeView } from '../nodes/node-view.ts'
 import { pathOf } from '../secrets/versions/version-uses.ts'
@@ -87,10 +87,11 @@ export function gatherAttention(deps: AttentionDeps, tenant: TenantId): Gathered
 function gatherDeployments({ store }: AttentionDeps, tenant: TenantId) {
   const counted = count()
   const needed = store.list(deployments, tenant).flatMap(({ record }) => {
-    const { name, uid, status, updatedAt } = deploymentView(store, tenant, record)
+    const { uid, updatedAt } = record
+    const status = deploymentStatus(store, tenant, record)
     counted.add(status.phase)
     const decided = store.get(placementAt(tenant, ownerOf('deployment', uid)))?.record.decided
-    return deploymentAttention({ name, uid, status, since: decided?.at ?? updatedAt })
+    return deploymentAttention({ name: record.spec.name, uid, status, since: decided?.at ?? updatedAt })
   })
   return { counted: counted.result(), needed }
 }

@@ -15,13 +15,13 @@ export function deploymentView(
   stored: StoredDeployment,
 ): DeploymentRecord {
   const { spec, uid, revision, specHash, createdAt, updatedAt } = stored
-  const status = statusOf(store, tenant, stored)
+  const status = deploymentStatus(store, tenant, stored)
   const labels = residencyLabels(spec.placement?.residency)
   const shown = { uid, revision, specHash, createdAt, updatedAt, status, residencyLabels: labels }
   return { ...spec, ...shown, ...canaryView(stored.canary) }
 }
 
-function statusOf(
+export function deploymentStatus(
   store: Pick<Store, 'get'>,
   tenant: TenantId,
   { spec, uid, revision, deleting, digest, scaling }: StoredDeployment,

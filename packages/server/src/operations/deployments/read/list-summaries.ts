@@ -2,7 +2,7 @@
 // that a client needs one page of ten thousand.
 
 import { type DeploymentRecord, type DeploymentSummary, ownerOf, type TenantId } from '@holdfast/contract'
-import { deployments, nodes } from '../../../store/records.ts'
+import { deployments, nodes, type StoredDeployment } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
 import type { Outcome } from '../../caller.ts'
@@ -12,19 +12,26 @@ import { deploymentView } from './deployment-view.ts'
 
 const WORST_FIRST = ['Degraded', 'Pending', 'Waiting', 'Progressing', 'Deleting'] as const
 
-/** Full records, of which only those are derived that the name does not rule out. */
+/** Full records. Unless the status decides which records are listed or in which order, only those of the page are derived. */
 export async function listFiltered(
   store: Store,
   tenant: TenantId,
   query: ListQuery,
 ): Promise<Outcome<Page<DeploymentRecord>>> {
-  const find = (): DeploymentRecord[] =>
+  const named = (): StoredDeployment[] =>
     store
       .list(deployments, tenant)
-      .filter(({ record }) => isListed({ name: record.spec.name, phase: query.phase ?? '' }, query))
-      .map(({ record }) => deploymentView(store, tenant, record))
-      .filter((record) => isListed(sortable(record), query))
-  return listPage(store, query, find, (record) => sortKey(sortable(record), query))
+      .map(({ record }) => record)
+      .filter(({ spec: { name } }) => isListed({ name, phase: query.phase ?? '' }, query))
+  const view = (record: StoredDeployment): DeploymentRecord => deploymentView(store, tenant, record)
+  if (query.phase !== undefined || query.sort === 'worst') {
+    const find = () =>
+      named()
+        .map(view)
+        .filter((record) => isListed(sortable(record), query))
+    return listPage(store, query, find, (record) => sortKey(sortable(record), query))
+  }
+  return mapPage(await listPage(store, query, named, (record) => storedKey(record, query)), view)
 }
 
 const sortable = ({ name, status, updatedAt }: DeploymentRecord): Sortable => ({
@@ -33,6 +40,9 @@ const sortable = ({ name, status, updatedAt }: DeploymentRecord): Sortable => ({
   rank: rankOf(status.phase, WORST_FIRST),
   changedAt: updatedAt,
 })
+
+const storedKey = ({ spec: { name }, updatedAt }: StoredDeployment, query: ListQuery): string =>
+  sortKey({ name, phase: '', rank: 0, changedAt: updatedAt }, query)
 
 export async function listSummaries(
   store: Store,
