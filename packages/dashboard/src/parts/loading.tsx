@@ -5,7 +5,7 @@ import styles from './loading.module.css'
 
 export function Loading({ lines = 3 }: { readonly lines?: number }) {
   return (
-    <div className={styles.loading} aria-busy="true">
+    <div className={styles.loading} aria-busy="true" data-loading>
       {Array.from({ length: lines }, (_, at) => (
         // The lines are equal and never move.
         // biome-ignore lint/suspicious/noArrayIndexKey: the position is the identity
