@@ -17,7 +17,22 @@ type Responded = { readonly kind: 'answer'; readonly response: Response; readonl
 type AttemptOutcome = Responded | Exclude<Attempt, { kind: 'answer' }>
 
 export async function callApi<T>(connection: Connection, call: ApiCall, shape: Shape<T>): Promise<Result<T>> {
-  const deadline = AbortSignal.timeout(connection.deadlineMs)
+  // AbortSignal.timeout would keep the response in memory until the deadline, long after the call has ended.
+  const overdue = new AbortController()
+  const timer = setTimeout(() => overdue.abort(), connection.deadlineMs)
+  try {
+    return await callWithin(connection, call, shape, overdue.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function callWithin<T>(
+  connection: Connection,
+  call: ApiCall,
+  shape: Shape<T>,
+  deadline: AbortSignal,
+): Promise<Result<T>> {
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await tryOnce(connection, call, deadline)
     const pause = attempt < MAX_ATTEMPTS ? backoffMs(call, outcome, attempt) : undefined

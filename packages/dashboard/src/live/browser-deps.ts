@@ -21,10 +21,12 @@ export const browserDeps = (client: Client): LiveDeps => ({
   now: () => Date.now(),
   wait: (ms, signal) =>
     new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      signal.addEventListener('abort', () => {
+      const end = (): void => {
         clearTimeout(timer)
+        signal.removeEventListener('abort', end)
         resolve()
-      })
+      }
+      const timer = setTimeout(end, ms)
+      signal.addEventListener('abort', end)
     }),
 })
