@@ -49,6 +49,8 @@ export interface LabAgents {
   startFencer(node: LabNode): void
   /** Enrolls the node and returns its id. */
   enroll(node: LabNode, api: ApiClient, place: ServerPlace, offer?: Offer): Promise<string>
+  /** Runs the join command that the server returned, on the node, with the node's own engine and state. */
+  runJoinCommand(node: LabNode, command: string): Promise<void>
   /** Sets the labels that the agent advertises from its next start. */
   configure(node: LabNode, labels: Labels): void
 }
@@ -70,6 +72,13 @@ export function createLabAgents(
   const configured = new Map<LabNode, Labels>()
   // A node has a new engine after each power-on.
   const fencers = new WeakMap<LabNode['engine'], ManagedProcess>()
+  const runEnroll = async (node: LabNode, words: readonly string[], token: { [name: string]: string }) => {
+    const { main, env } = programIn(buildOf(node), 'agent')
+    const output = await node.exec([NODE, main, 'enroll', ...words], { env: { ...env, ...token } })
+    enrolled.add(node)
+    configured.delete(node)
+    return /node_[0-9A-Z]{26}/.exec(output)?.[0] ?? ''
+  }
   const startFencer = (node: LabNode): void => {
     const started = runFencer(node, buildOf(node), clockEnv(node, settings))
     if (started !== undefined) fencers.set(node.engine, started)
@@ -88,13 +97,19 @@ export function createLabAgents(
       const request = { nodeName: node.name, ...(residency === undefined ? {} : { residency }) }
       const issued = await api.post('/api/v1/nodes/join-tokens', request)
       if (issued.status !== 201) throw new Error(`no join token: ${issued.text}`)
-      const { main, env } = programIn(buildOf(node), 'agent')
-      const output = await node.exec([NODE, main, 'enroll', ...enrollWords(node, place, offer)], {
-        env: { ...env, HOLDFAST_JOIN_TOKEN: String(issued.body['token']) },
-      })
-      enrolled.add(node)
-      configured.delete(node)
-      return /node_[0-9A-Z]{26}/.exec(output)?.[0] ?? ''
+      const words = [
+        '--server',
+        place.server,
+        ...caWords(place),
+        '--name',
+        node.name,
+        ...machineWords(node, offer),
+      ]
+      return runEnroll(node, words, { HOLDFAST_JOIN_TOKEN: String(issued.body['token']) })
+    },
+    async runJoinCommand(node, command) {
+      const [, , ...words] = command.split(' ')
+      await runEnroll(node, [...words, ...machineWords(node, {})], {})
     },
   }
 }
@@ -114,7 +129,10 @@ export const agentLog = (node: LabNode): string => join(node.folder, 'agent.log'
 /** Folder of the state of a node's agent. */
 export const stateOf = (node: LabNode): string => join(node.disk, 'agent')
 
-function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
+const caWords = ({ ca }: ServerPlace): string[] => (ca === undefined ? [] : ['--ca', ca])
+
+/** Arguments of an enrollment that depend on the machine: where its engine and state are, and what it offers. */
+function machineWords(node: LabNode, offer: Offer): string[] {
   const { labels = {}, residency = {}, cpuMillis = 4000 } = offer
   const { country, region } = residency
   const advertised = {
@@ -123,11 +141,6 @@ function enrollWords(node: LabNode, { server, ca }: ServerPlace, offer: Offer) {
     ...labels,
   }
   return [
-    '--server',
-    server,
-    ...(ca === undefined ? [] : ['--ca', ca]),
-    '--name',
-    node.name,
     '--state',
     stateOf(node),
     '--engine',

@@ -1,5 +1,5 @@
-// A real Redis whose user `app` may have several passwords, and three deployments that log in with the password in their
-// secret, 20 times a second, each time on a new connection. Every machine of the tenant runs one container of each
+// A real Redis whose user `app` may have several passwords, and deployments, by default three, that log in with the password
+// in their secret, 20 times a second, each time on a new connection. Every machine of the tenant runs one container of each
 // deployment, and the name `redis` resolves to the Redis on the same machine. Each login stores in Redis how many
 // attempts its container has made, so that failed logins of a removed container are known.
 
@@ -22,7 +22,6 @@ export const CONSUMERS = [...CLIENTS, USERS].sort()
 const GENERATE = { keys: ['password'], length: 32, charset: 'alphanumeric' }
 const ADMIN = { name: 'ADMIN', vault_path: 'resources/redis-admin', anchor: 'external' }
 export const APP_PATH = 'resources/redis-app'
-const APP = { name: 'APP', vault_path: APP_PATH, anchor: 'external' }
 
 const IDLE = "trap 'exit 0' TERM; sleep 100000 & wait"
 
@@ -80,7 +79,19 @@ export interface RedisWorld {
   secretsVersions(): Promise<{ [deployment: string]: number }>
 }
 
-export async function startRedisWorld(cluster: LabPlatform): Promise<RedisWorld> {
+export interface RedisWorldOptions {
+  /** The deployments that log in, each with a replica on every machine. */
+  readonly clients?: readonly string[]
+  /** The path of the password with which they log in. */
+  readonly path?: string
+}
+
+export async function startRedisWorld(
+  cluster: LabPlatform,
+  { clients = CLIENTS, path = APP_PATH }: RedisWorldOptions = {},
+): Promise<RedisWorld> {
+  const app = { name: 'APP', vault_path: path, anchor: 'external' }
+  const consumers = [...clients, USERS]
   const api = cluster.api('acme')
   const nodes = nodesOf(cluster, 'acme')
   const { reference: image } = await cluster.lab.registry.pushRedisImage('acme/redis', '1.0')
@@ -99,17 +110,17 @@ export async function startRedisWorld(cluster: LabPlatform): Promise<RedisWorld>
     placement: { antiAffinity: ['redis'] },
   })
   await deploy(USERS, APPLY, {
-    secrets: [ADMIN, generated(APP)],
+    secrets: [ADMIN, generated(app)],
     healthCheck: isThere('/tmp/applied'),
     placement: { affinity: ['redis'], antiAffinity: [USERS] },
     update: { order: 'stop-first' },
   })
   const client = {
-    secrets: [APP],
+    secrets: [app],
     healthCheck: isThere('/tmp/in'),
     placement: { affinity: ['redis'] },
   }
-  await Promise.all(CLIENTS.map((name) => deploy(name, LOG_IN, client)))
+  await Promise.all(clients.map((name) => deploy(name, LOG_IN, client)))
   return {
     tally: async () => sumUp(await Promise.all(nodes.map((node) => readTally(cluster, node)))),
     async applyPasswords() {
@@ -126,7 +137,7 @@ export async function startRedisWorld(cluster: LabPlatform): Promise<RedisWorld>
       })
     },
     async secretsVersions() {
-      const specs = await Promise.all(CONSUMERS.map((name) => api.get(`/api/v1/deployments/${name}`)))
+      const specs = await Promise.all(consumers.map((name) => api.get(`/api/v1/deployments/${name}`)))
       return Object.fromEntries(specs.map(versionOf))
     },
   }

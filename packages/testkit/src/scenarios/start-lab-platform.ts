@@ -49,6 +49,8 @@ export interface LabPlatform {
   relabel(node: LabNode, labels: { readonly [key: string]: string }): Promise<void>
   /** Enrolls the node again with a new join token; returns the node's id. */
   enrollAgain(node: LabNode, offer?: Offer): Promise<string>
+  /** Enrolls a machine by the join command that the server returned, and starts its agent. */
+  join(node: LabNode, command: string): Promise<void>
   stop(): Promise<void>
 }
 
@@ -56,6 +58,8 @@ export interface LabPlatformOptions
   extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry' | 'losesUnsynced'> {
   /** Labels and location at enrollment, by node name. */
   readonly offers?: { readonly [node: string]: Offer }
+  /** Names of machines that are not enrolled at the start. */
+  readonly strangers?: readonly string[]
   /** The size of each node's storage pool, such as `4Gi`. */
   readonly poolSize?: string
   readonly agents?: AgentSettings
@@ -93,10 +97,11 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   const place = { server: gateway.baseUrl, ca: certificates.path('ca.crt') }
   const enroll = (node: LabNode, offer = options.offers?.[node.name]) =>
     agents.enroll(node, api(node.tenant), place, offer)
-  await Promise.all(lab.nodes.map((node) => enroll(node)))
-  await Promise.all(lab.nodes.map((node) => lab.restartAgent(node)))
+  const members = lab.nodes.filter(({ name }) => options.strangers?.includes(name) !== true)
+  await Promise.all(members.map((node) => enroll(node)))
+  await Promise.all(members.map((node) => lab.restartAgent(node)))
   for (const tenant of TENANTS)
-    await untilNodesReady(api(tenant), lab.nodes.filter((node) => node.tenant === tenant).length)
+    await untilNodesReady(api(tenant), members.filter((node) => node.tenant === tenant).length)
   const checkSoFar = () => history.finish({ acme: platform.acme.id, globex: platform.globex.id })
   return {
     lab,
@@ -138,6 +143,10 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       const id = await enroll(node, offer)
       await lab.restartAgent(node)
       return id
+    },
+    async join(node, command) {
+      await agents.runJoinCommand(node, command)
+      await lab.restartAgent(node)
     },
     node: (name) => lab.nodes.find((node) => node.name === name) ?? missing(name),
     async stop() {
