@@ -19,6 +19,10 @@ function plannedOf({ plan, alterations, warnings }: DryRun): Planned {
 type Planning = Promise<Result<DryRun>>
 const planned = async (dryRun: Planning): Promise<Result<Planned>> => mapped(await dryRun, plannedOf)
 
+/** A canary runs beside its deployment, whose fields stay as they are, so the server plans no change of the record itself. */
+const plannedBeside = async (dryRun: Planning): Promise<Result<Planned>> =>
+  mapped(await dryRun, (tried) => ({ ...plannedOf(tried), action: 'update' }))
+
 const NOT_FOUND = 404
 
 /** Reads the revision of the stored deployment; undefined if there is none. */
@@ -103,7 +107,7 @@ export const changes = {
     keyed: true,
     revision: revisionOf(name, base),
     plan: (client, conditions) =>
-      planned(client.dryRuns.startCanary(name, { change: body, ...size }, conditions)),
+      plannedBeside(client.dryRuns.startCanary(name, { change: body, ...size }, conditions)),
     send: (client, conditions) => client.deployments.startCanary(name, { change: body, ...size }, conditions),
   }),
   promoteCanary: (name: string, force: boolean): Change => ({
@@ -117,7 +121,7 @@ export const changes = {
     id: `abort-${name}`,
     ...of(name),
     keyed: true,
-    plan: (client, conditions) => planned(client.dryRuns.abortCanary(name, conditions)),
+    plan: (client, conditions) => plannedBeside(client.dryRuns.abortCanary(name, conditions)),
     send: (client, conditions) => client.deployments.abortCanary(name, conditions),
   }),
 }
