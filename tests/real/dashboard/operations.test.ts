@@ -1,14 +1,19 @@
-// Tasks of operators in the built dashboard, by role and visible name only: mend a deployment by its cheapest remedy, join a
-// machine, rotate a password while every container logs in with it, and the pages of platform administrators.
+// Pages of operators in the built dashboard, by role and visible name only: secrets, and those of platform administrators.
 
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
+import { makeTempFolder } from '@holdfast/testkit'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { placesOf, readHar } from './har.ts'
 import { type OperationsWorld, startOperationsWorld } from './operations-world.ts'
+import { signInAt, watchedContext } from './watched-browser.ts'
 
-const GIB = 2 ** 30
 /** Eleven pages are examined one after another. */
 const PATIENCE = { timeout: 180_000 }
+const records = makeTempFolder('dashboard-records')
 let world: OperationsWorld
 let browser: Browser
 let context: BrowserContext
@@ -22,6 +27,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await world?.stop()
+  rmSync(records.path, { recursive: true, force: true })
 })
 
 beforeEach(async () => {
@@ -62,61 +68,90 @@ async function nodeId(name: string): Promise<string> {
   return nodes.find((node) => node.name === name)?.id ?? ''
 }
 
-test('report runs after its cheapest remedy is pressed', async () => {
-  expect((await acme().post(`/api/v1/nodes/${await nodeId('acme-1')}/cordon`, undefined)).status).toBe(200)
-  await deploy('ballast', { resources: { memoryBytes: 3 * GIB } })
-  await deploy('report', { resources: { memoryBytes: 2 * GIB } })
-  const page = await signIn()
-  await page.getByRole('link', { name: 'Review report' }).click()
-  await page.getByRole('button', { name: 'Uncordon acme-1' }).first().click()
-  await page.getByText('Running', { exact: true }).first().waitFor()
-  await page.getByText('1 of 1 ready').first().waitFor()
-})
+/** Types a value of a key instead of letting the server generate it. */
+async function typeValue(page: Page, value: string): Promise<void> {
+  await page.getByLabel('Value of password').selectOption({ label: 'Type it' })
+  await page.getByLabel('Typed value').fill(value)
+}
 
-test('a machine that runs the join command becomes ready on the page', async () => {
-  const page = await signIn()
-  await page.getByRole('link', { name: 'Nodes', exact: true }).click()
-  await page.getByRole('link', { name: 'Join a machine' }).click()
-  await page.getByLabel('Name of the node').fill('acme-3')
-  await page.getByRole('button', { name: 'Create the join command' }).click()
-  await page.getByText('Waiting until acme-3 enrolls.').waitFor()
-  const command = page.getByRole('region', { name: 'Run this on the machine, as root' }).last()
-  expect(await command.textContent()).not.toContain('--token')
-  await command.getByRole('button', { name: 'Show' }).click()
-  const [, token = ''] = /--token (\S+)/.exec((await command.textContent()) ?? '') ?? []
-  await world.join('acme-3', token)
-  await page.getByText('acme-3 is ready.').waitFor()
-  await page.getByRole('link', { name: 'Open acme-3' }).click()
-  await page.getByRole('heading', { name: 'acme-3', level: 1 }).waitFor()
-})
+test('a record of the traffic has each secret only where it must be sent', { timeout: 120_000 }, async () => {
+  const path = join(records.path, 'traffic.har')
+  const { baseUrl, acme: tenant } = world.platform
+  const recorded = await watchedContext(browser, baseUrl, { recordHar: { path, content: 'embed' } })
+  await recorded.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const [first, second, password] = ['first', 'second', 'registry'].map(
+    (name) => `canary-${name}-${randomUUID()}`,
+  )
+  const page = await signInAt(recorded.context, '/ui/', tenant.token)
+  const press = (name: string | RegExp) => page.getByRole('button', { name }).first().click()
+  const open = (rest: string) => page.goto(`/ui/t/${tenant.id}/${rest}`)
 
-test('a password is rotated phase by phase, and no login fails', { timeout: 120_000 }, async () => {
-  const { accepted, logins } = world.target
-  const written = await acme().put('/api/v1/secrets/resources/orders-db', {
-    generate: { keys: ['password'] },
-  })
-  expect(written.status, written.text).toBe(200)
-  const secrets = [{ name: 'DB', vault_path: 'resources/orders-db' }]
-  await deploy('orders', { replicas: 2, secrets })
-  const page = await signIn()
-  await page.getByRole('link', { name: 'Deployments', exact: true }).click()
-  await page.getByRole('link', { name: 'orders', exact: true }).click()
-  await page.getByRole('link', { name: 'Rotation' }).click()
+  await open('secrets/new')
+  await page.getByLabel('Namespace and name').fill('resources/orders-db')
+  await typeValue(page, first ?? '')
+  await press('Write 1 key as a new version')
+  await page.getByText('resources/orders-db: version 1 is written.').waitFor()
+  await deploy('orders', { replicas: 2, secrets: [{ name: 'DB', vault_path: 'resources/orders-db' }] })
+
+  await open('deployments/orders/rotation')
   await page.getByText('v1 × 2').waitFor()
-  await page.getByRole('button', { name: /^Stage a new version/ }).click()
-  await page.getByText('accept v2 in addition to v1').waitFor()
-  accepted.add(2)
-  await page.getByRole('button', { name: /^Overlap:/ }).click()
-  await page.getByRole('button', { name: 'Cut over: recreate orders 2' }).click()
-  // The button stays closed, with the reason, until every container has proved the new version.
-  const retire = page.getByRole('button', { name: 'Retire: destroy v1', disabled: false })
-  await page.getByText('v2 × 2').waitFor()
-  await retire.and(page.locator(':not([aria-disabled])')).click({ timeout: 90_000 })
+  await typeValue(page, second ?? '')
+  await press(/^Stage a new version/)
+  await press(/^Abort:/)
   await page.getByRole('button', { name: /^Stage a new version/ }).waitFor()
-  accepted.delete(1)
-  const before = logins.done
-  await expect.poll(() => logins.done).toBeGreaterThan(before)
-  expect(logins.refused).toBe(0)
+
+  await open('access')
+  await press(/^Set credential of/)
+  await page.getByLabel('User name').fill('ci')
+  await page.getByLabel('Password or token').fill(password ?? '')
+  await press('Store it')
+  await page.getByText(/^The credential of .* is stored/).waitFor()
+  await press('Create a token')
+  await page.getByLabel('Name', { exact: true }).fill('har')
+  await press('Create the token')
+  await press('Copy the token')
+  await page.getByText('Copied', { exact: true }).waitFor()
+  const issued = String(await page.evaluate('navigator.clipboard.readText()'))
+
+  await open('nodes/join')
+  await page.getByLabel('Name of the node').fill('acme-9')
+  await press('Create the join command')
+  const command = page.getByRole('region', { name: 'Run this on the machine, as root' }).last()
+  await command.getByRole('button', { name: 'Show' }).click()
+  const [join9 = 'none'] = /hfj_\S+/.exec((await command.textContent()) ?? '') ?? []
+  const cookie =
+    (await recorded.context.cookies()).find(({ name }) => name === '__Host-holdfast')?.value ?? ''
+  for (const rest of ['', 'secrets', 'secrets/resources/orders-db', 'deployments/orders/history', 'events']) {
+    await open(rest)
+    await page.getByText('Live', { exact: true }).waitFor()
+  }
+  await recorded.context.close()
+  expect(recorded.faults).toEqual([])
+
+  const har = readHar(path)
+  const tokens = `/api/v1/tenants/${tenant.id}/tokens`
+  expect({
+    first: placesOf(har, first ?? ''),
+    second: placesOf(har, second ?? ''),
+    password: placesOf(har, password ?? '').map((place) =>
+      place.replace(/registries\/[^/]+/, 'registries/HOST'),
+    ),
+    signIn: placesOf(har, tenant.token),
+    issued: placesOf(har, issued),
+    join: placesOf(har, join9),
+  }).toEqual({
+    first: ['PUT /api/v1/secrets/resources/orders-db request body'],
+    second: ['POST /api/v1/deployments/orders/secrets/rotate request body'],
+    password: ['PUT /api/v1/registries/HOST/credential request body'],
+    signIn: ['POST /api/v1/sign-in request body'],
+    issued: [`POST ${tokens} response body`],
+    join: ['POST /api/v1/nodes/join-tokens response body'],
+  })
+  expect(cookie).toMatch(/^[\w-]{43}$/)
+  const notInHeaders = placesOf(har, cookie).filter(
+    (place) => !/ (?:request cookie|response set-cookie) header$/.test(place),
+  )
+  expect(notInHeaders).toEqual([])
 })
 
 test('a typed secret value leaves the page with the request', async () => {
