@@ -16,6 +16,8 @@ export interface Bug {
   readonly inScaling?: boolean
   /** Whether only seeds with canaries can find the bug. */
   readonly inCanaries?: boolean
+  /** Whether only seeds with networks can find the bug. */
+  readonly inNetworks?: boolean
   /** Whether only the scripts of failures can find the bug. */
   readonly inFailures?: boolean
 }

@@ -3,6 +3,7 @@
 import { type Bug, core, server } from './bug.ts'
 import { CANARY_BUGS } from './canary-bugs.ts'
 import { JOB_BUGS } from './job-bugs.ts'
+import { NETWORK_BUGS } from './network-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
 import { SCALING_BUGS } from './scaling-bugs.ts'
 import { VOLUME_BUGS } from './volume-bugs.ts'
@@ -248,6 +249,7 @@ export const BUGS: readonly Bug[] = [
   ...JOB_BUGS,
   ...SCALING_BUGS,
   ...CANARY_BUGS,
+  ...NETWORK_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]

@@ -5,10 +5,11 @@ import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'
 import type { Engine } from './machine.ts'
 
 export function engineForAgent(time: VirtualTime, agent: SimulatedProcess, engine: Engine): Engine {
-  const answered = (call: Promise<void>): Promise<void> =>
+  const answered = <T>(call: Promise<T>): Promise<T> =>
     new Promise((resolve) => {
-      void call.then(() => time.deliver(agent, resolve))
+      void call.then((answer) => time.deliver(agent, () => resolve(answer)))
     })
+  const { list, create, remove, connect } = engine.networks
   return {
     ...engine,
     start(container) {
@@ -16,5 +17,11 @@ export function engineForAgent(time: VirtualTime, agent: SimulatedProcess, engin
       return queued === undefined ? undefined : answered(queued)
     },
     stop: (container) => answered(engine.stop(container)),
+    networks: {
+      list: () => answered(list()),
+      create: (network) => answered(create(network)),
+      remove: (engineId) => answered(remove(engineId)),
+      connect: (name, container) => answered(connect(name, container)),
+    },
   }
 }

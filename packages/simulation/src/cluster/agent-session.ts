@@ -16,6 +16,7 @@ import {
   type NodeId,
   type Observation,
   type ObservedCopy,
+  type ObservedNetwork,
   PROMISES,
   type SampleRound,
   type ServerMessage,
@@ -62,6 +63,7 @@ export interface SessionDeps {
 export interface AgentSession {
   report(observations: readonly Observation[]): void
   reportCopies(copies: readonly ObservedCopy[]): void
+  reportNetworks(networks: readonly ObservedNetwork[]): void
   /** Calls the server for changes of promotable nodes; undefined if it does not answer in time. */
   configure(requests: readonly ConfigureRequest[]): Promise<readonly Configuration[] | undefined>
 }
@@ -73,6 +75,8 @@ interface Talking extends SessionDeps {
   socket: AgentSideSocket | undefined
   session: number | undefined
   hasDesired: boolean
+  /** Whether the server has sent networks in this session. */
+  hasNetworks: boolean
   heardAt: number
   failures: number
   called: number
@@ -98,6 +102,7 @@ export function startAgentSession(deps: SessionDeps): AgentSession {
     socket: undefined,
     session: undefined,
     hasDesired: false,
+    hasNetworks: false,
     heardAt: 0,
     failures: 0,
     called: 0,
@@ -107,6 +112,7 @@ export function startAgentSession(deps: SessionDeps): AgentSession {
   return {
     report: (observations) => report(talking, observations, []),
     reportCopies: (copies) => report(talking, [], copies),
+    reportNetworks: (networks) => reportNetworks(talking, networks),
     configure: (requests) => configure(talking, requests),
   }
 }
@@ -141,7 +147,13 @@ function connect(talking: Talking): void {
     setTimeout(() => dialAgain(talking), waited + waitMs(talking))
     return
   }
-  Object.assign(talking, { socket, session: undefined, hasDesired: false, heardAt: began })
+  Object.assign(talking, {
+    socket,
+    session: undefined,
+    hasDesired: false,
+    hasNetworks: false,
+    heardAt: began,
+  })
   const heard = (): void => {
     talking.heardAt = performance.now()
   }
@@ -195,6 +207,12 @@ function report(
   say(talking, { type: 'status', session, observations: [...observations], ...copies })
 }
 
+function reportNetworks(talking: Talking, networks: readonly ObservedNetwork[]): void {
+  const { session, hasNetworks } = talking
+  if (!hasNetworks || session === undefined || networks.length === 0) return
+  say(talking, { type: 'status', session, observations: [], networks: [...networks] })
+}
+
 function answer(talking: Talking, message: ServerMessage): void {
   if (message.type === 'challenge') say(talking, hello(talking, message.nonce))
   if (message.type === 'welcome') {
@@ -204,14 +222,17 @@ function answer(talking: Talking, message: ServerMessage): void {
   if ((message.type === 'complete' || message.type === 'delta') && message.session === talking.session) {
     const complete = message.type === 'complete'
     const gone = message.type === 'delta' ? message.gone : []
-    const { revision, copies, peers } = message
-    const goneCopies = message.type === 'delta' ? message.goneCopies : undefined
+    const { revision, copies, peers, networks } = message
+    const { goneCopies, goneNetworks } = message.type === 'delta' ? message : {}
+    talking.hasNetworks ||= networks !== undefined
     const items = joinTemplates(message)
     const jobLogs = message.type === 'complete' ? message.jobLogs : undefined
-    talking.agent().take({ revision, items, complete, gone, copies, goneCopies, peers, jobLogs })
+    const parts = { copies, goneCopies, peers, jobLogs, networks, goneNetworks }
+    talking.agent().take({ revision, items, complete, gone, ...parts })
     if (talking.hasDesired && !complete) return
     talking.hasDesired = true
     report(talking, talking.agent().reports(), talking.agent().copies())
+    reportNetworks(talking, talking.agent().networks())
   }
   if (message.type === 'call') answerCall(talking, message)
   if (message.type === 'answer') talking.calls.get(message.id)?.(message)

@@ -10,8 +10,10 @@ import {
   type NodeId,
   type Observation,
   type ObservedCopy,
+  type ObservedNetwork,
   type Peer,
   type PromiseAnswer,
+  type TenantId,
 } from '@holdfast/contract'
 import {
   AGENT_VERSION,
@@ -29,6 +31,8 @@ import {
   storedMounts,
   VOLUME_NOT_MOUNTED,
 } from '@holdfast/core/node'
+import { createJoined, type Joined, joinsNetworks, startJoined } from '../networks/join-networks.ts'
+import { type NetworkKeeper, type NetworksChange, startNetworkKeeper } from '../networks/keep-networks.ts'
 import type { Random } from '../time/random.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 import type { CopiesChange } from '../volumes/keep-copies.ts'
@@ -37,7 +41,7 @@ import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { startVolumeAgent, type VolumeAgent, type VolumeAgentDeps } from '../volumes/volume-agent.ts'
 import { type Engine, inspected, listed, type Machine } from './machine.ts'
 
-export interface DesiredSet extends CopiesChange {
+export interface DesiredSet extends CopiesChange, NetworksChange {
   readonly revision: number
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
@@ -51,6 +55,7 @@ export interface Agent {
   reports(): Observation[]
   containers(): { readonly id: string; readonly name: string; readonly state: string }[]
   copies(): ObservedCopy[]
+  networks(): ObservedNetwork[]
   measurements(): Measurement[]
   /** The answer to a call of the server about promises. */
   promises(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): PromiseAnswer[]
@@ -68,10 +73,12 @@ export interface AgentDeps {
   /** Number of agent starts on the machine. A later agent's reports have higher numbers than an earlier agent's. */
   readonly starts: number
   readonly self: NodeId
+  readonly tenant: TenantId
   readonly reach: ReachPeer
   post(peer: Peer, message: PromiseMessage): void
   readonly configure: VolumeAgentDeps['configure']
   reportCopies(copies: readonly ObservedCopy[]): void
+  reportNetworks(networks: readonly ObservedNetwork[]): void
   onTouched(): void
   report(observations: readonly Observation[]): void
 }
@@ -81,8 +88,10 @@ interface Running extends AgentDeps {
   readonly workedOn: Map<AssignmentId, ReplicaView['activity']>
   readonly reported: Map<AssignmentId, Observation>
   readonly unsent: Map<AssignmentId, Observation>
-  /** Assignments whose container waits for a volume. */
-  readonly waiting: Set<AssignmentId>
+  /** Assignments whose container waits for a volume or a network, with the reason that is reported. */
+  readonly waiting: Map<AssignmentId, string>
+  readonly networks: NetworkKeeper
+  mayStart(item: DesiredItem): boolean
   readonly delays: Map<string, number>
   volumes: VolumeAgent | undefined
   marks: MissingMarks
@@ -93,18 +102,27 @@ interface Running extends AgentDeps {
   sending: boolean
 }
 
+/** The reason that the real agent reports if a network of a container cannot be created or joined. */
+const NETWORK_FAILED = 'network_failed'
 const NUMBERS_PER_START = 2 ** 32
 /** Delay before the agent sends a report, as in the real agent: a newer report in this time replaces the older one. */
 const HOLD_MS = 250
 
 export function startAgent(deps: AgentDeps): Agent {
+  const { tenant, machine, engine } = deps
+  const desired = new Map<AssignmentId, DesiredItem>()
   const running: Running = {
     ...deps,
-    desired: new Map(),
+    desired,
+    mayStart: (item) => mayStart(running, item),
+    networks: startNetworkKeeper({
+      ...{ tenant, machine, calls: engine.networks, items: desired },
+      report: deps.reportNetworks,
+    }),
     workedOn: new Map(),
     reported: new Map(),
     unsent: new Map(),
-    waiting: new Set(),
+    waiting: new Map(),
     delays: new Map(),
     volumes: undefined,
     marks: new Map(),
@@ -132,9 +150,11 @@ export function startAgent(deps: AgentDeps): Agent {
       takeSet(running, set)
       if (set.jobLogs !== undefined) keepJobLogs(running, set.jobLogs)
       running.volumes?.apply(set)
+      running.networks.apply(set)
       planPass(running)
     },
     reports: () => [...running.reported.values()],
+    networks: () => running.networks.observed(),
     copies: () => running.volumes?.observed() ?? [],
     measurements: () => running.volumes?.measurements() ?? [],
     promises: (method, asked) => running.volumes?.promises.answer(method, asked) ?? [],
@@ -223,8 +243,9 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('pulling')
     await pause(20 + random.below(400))
     begin('starting')
+    if (joinsNetworks(action.item)) return settle(running, id, await createJoined(running, action))
     const isDesired = running.desired.get(id)?.desired === 'running'
-    if (isDesired && !mayStart(running, action.item)) return wait(running, id)
+    if (isDesired && !mayStart(running, action.item)) return wait(running, id, VOLUME_NOT_MOUNTED)
     const queued = isDesired ? engine.start(engine.create(action.item, action.name)) : undefined
     if (queued !== undefined) await queued
   }
@@ -232,7 +253,9 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('starting')
     await pause(10 + random.below(50) + delayOf(running, action))
     const container = held(action.container.id)
-    if (!mayStart(running, action.item)) return wait(running, id)
+    if (joinsNetworks(action.item))
+      return settle(running, id, await startJoined(running, action.item, container))
+    if (!mayStart(running, action.item)) return wait(running, id, VOLUME_NOT_MOUNTED)
     const isStopped = container !== undefined && container.state !== 'running'
     const queued = isStopped ? engine.start(container) : undefined
     if (queued !== undefined) await queued
@@ -247,9 +270,29 @@ async function act(running: Running, action: NodeAction): Promise<void> {
       engine.remove(container)
     }
   }
-  workedOn.delete(id)
+  end(running, id)
+}
+
+function end(running: Running, id: AssignmentId): void {
+  running.workedOn.delete(id)
   running.waiting.delete(id)
   planPass(running)
+}
+
+/** Ends an action on a container with networks, or leaves it until its network or volume is there. */
+function settle(running: Running, id: AssignmentId, joined: Joined): void {
+  if (joined === 'done') end(running, id)
+  else if (joined === 'no-volume') wait(running, id, VOLUME_NOT_MOUNTED)
+  else waitForNetwork(running, id)
+}
+
+/** Delay before the agent tries again to start a container whose network is not there. */
+const NETWORK_RETRY_MS = 4_000
+
+function waitForNetwork(running: Running, id: AssignmentId): void {
+  running.networks.forget()
+  wait(running, id, NETWORK_FAILED)
+  setTimeout(() => planPass(running), NETWORK_RETRY_MS)
 }
 
 /** A machine without a pool cannot start a container with volumes. */
@@ -257,10 +300,10 @@ function mayStart({ volumes }: Running, { assignmentId, template }: DesiredItem)
   return storedMounts(template).length === 0 || volumes?.mayStart(assignmentId, template) === true
 }
 
-/** Leaves a container that cannot mount its volumes. It is planned again when copies or containers change. */
-function wait(running: Running, id: AssignmentId): void {
+/** Leaves a container that cannot start yet. It is planned again when copies or containers change. */
+function wait(running: Running, id: AssignmentId, reason: string): void {
   running.workedOn.delete(id)
-  running.waiting.add(id)
+  running.waiting.set(id, reason)
   const item = running.desired.get(id)
   if (item !== undefined) look(running, item)
 }
@@ -312,7 +355,7 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
 }
 
 const waitOf = ({ waiting }: Running, { assignmentId }: DesiredItem): string =>
-  waiting.has(assignmentId) ? VOLUME_NOT_MOUNTED : ''
+  waiting.get(assignmentId) ?? ''
 
 const isStep = ({ state, reason, gone }: Observation): boolean =>
   ['pulling', 'starting', 'running'].includes(state) && reason === '' && !gone

@@ -26,6 +26,10 @@ export function residencyOf({ cluster }: Script): ResidencyRules {
 export const hasVolumes = ({ cluster }: Pick<Script, 'cluster'>): boolean =>
   cluster.nodes.some(({ poolBytes }) => poolBytes !== undefined)
 
+/** The controller of networks runs if a step of the script creates one. */
+export const usesNetworks = ({ steps }: Pick<Script, 'steps'>): boolean =>
+  steps.some((step) => step.do === 'network')
+
 /** Image registries that the script names. All of them are allowed and reachable in the simulation. */
 export function registriesOf({ steps }: Script): ReadonlySet<string> {
   const images = steps.flatMap((step) =>

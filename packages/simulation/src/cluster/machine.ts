@@ -9,6 +9,13 @@ import {
   type SeenContainer,
   writtenVolumes,
 } from '@holdfast/core/node'
+import {
+  type EngineNetworks,
+  hasNetworks,
+  type NetworkCalls,
+  networkCalls,
+  newEngineNetworks,
+} from '../networks/engine-networks.ts'
 import type { Behaviour } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import {
@@ -29,6 +36,8 @@ export interface Container
   readonly templateHash: string
   readonly template: ContainerTemplate
   readonly hasCheck: boolean
+  /** The names on the engine of the networks that it is attached to. */
+  readonly attached: Set<string>
   /** `restarting`: it exited, and the engine starts it again; the agent leaves it to the engine. */
   state: 'created' | 'running' | 'restarting' | 'exited'
   stopping: boolean
@@ -54,6 +63,7 @@ export interface Machine {
   readonly containers: Map<string, Container>
   /** The times at which the logs of jobs were kept on the machine's disk. */
   readonly jobLogs: Map<AssignmentId, number>
+  readonly networks: EngineNetworks
   /** The machine's storage pool; undefined if it has none. */
   readonly pool: Pool | undefined
   readonly clock: MachineClock
@@ -112,7 +122,7 @@ export function newMachine(given: {
     process: newProcess(`engine ${name}`, wall),
     powered: true,
     connected: true,
-    ...{ containers: new Map(), jobLogs: new Map() },
+    ...{ containers: new Map(), jobLogs: new Map(), networks: newEngineNetworks() },
     ...{ pool, clock, wall },
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
     ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },
@@ -122,6 +132,7 @@ export function newMachine(given: {
 }
 
 export interface Engine {
+  readonly networks: NetworkCalls
   create(item: DesiredItem, name: string): Container
   /** Starts a container. A stopped engine starts it later, whatever has happened until then; the call ends then. */
   start(container: Container): Promise<void> | undefined
@@ -142,6 +153,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
   }
   const start = (container: Container): void => startContainer(deps, machine, container, changed)
   return {
+    networks: networkCalls(deps, machine, deps.onTouched),
     start(container) {
       const { queue } = machine
       if (queue === undefined) {
@@ -244,6 +256,11 @@ function startContainer(
 ): void {
   const { time } = deps
   const startedAt = time.now
+  if (!hasNetworks(machine, container.attached)) {
+    if (container.state !== 'created') container.state = 'exited'
+    changed()
+    return
+  }
   Object.assign(container, { state: 'running', stopping: false, startedAt, exitCode: null, ready: false })
   container.startedWallMs = startedAt + machine.wall.offMs
   writeLast(machine, container)
@@ -310,6 +327,7 @@ function create(
     state: 'created',
     stopping: false,
     hasCheck: item.template.healthCheck !== undefined,
+    attached: new Set(),
     ...{ startedAt: undefined, startedWallMs: undefined },
     exitCode: null,
     restarts: 0,
@@ -357,9 +375,22 @@ export function containersOf({ containers }: Machine): SimulatedContainer[] {
   return [...containers.values()].map((container) => {
     const { id, assignmentId, owner, templateHash, startedAt, template } = container
     const writes = writtenVolumes(template)
-    return { id, assignmentId, owner, templateHash, startedAt, writes, state: stateOf(container) }
+    const networks = networksOf(container)
+    return {
+      id,
+      assignmentId,
+      owner,
+      templateHash,
+      startedAt,
+      writes,
+      state: stateOf(container),
+      ...networks,
+    }
   })
 }
+
+const networksOf = ({ template, attached }: Container): Pick<SimulatedContainer, 'networks'> =>
+  template.networks === undefined ? {} : { networks: { joined: template.networks, attached: [...attached] } }
 
 function stateOf({ state, stopping, ready, unhealthy }: Container): ContainerState {
   if (state !== 'running') return state === 'created' ? 'starting' : 'exited'

@@ -8,6 +8,7 @@ import {
   deployments,
   events,
   jobs,
+  networks,
   nodeNames,
   nodes,
   observations,
@@ -63,6 +64,7 @@ export type Records = Pick<
   | 'volumes'
   | 'volumeWriters'
   | 'jobs'
+  | 'networks'
   | 'events'
 >
 
@@ -88,6 +90,7 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
     volumes: createFolder(volumes),
     volumeWriters: createFolder(volumeWriters),
     jobs: createFolder(jobs),
+    networks: createFolder(networks),
     events: eventFolder,
   }
   const byName = new Map(Object.values(folders).map((folder) => [folder.name, folder]))
@@ -113,6 +116,7 @@ export function createMirror(onEvent: (event: Snapshot['events'][number]) => voi
       volumes: folders.volumes.list(),
       volumeWriters: folders.volumeWriters.list(),
       jobs: folders.jobs.list(),
+      networks: folders.networks.list(),
       events: folders.events.list(),
     }),
   }

@@ -24,6 +24,7 @@ import {
   type VolumeChange,
 } from './ask.ts'
 import { askCanary, type CanaryStep, isCanaryStep } from './ask-canary.ts'
+import { askNetwork, type NetworkStep } from './ask-network.ts'
 import type { Server } from './server.ts'
 import type { Acknowledged } from './snapshot.ts'
 import {
@@ -59,6 +60,7 @@ export type RequestStep = Extract<
       | 'scaling'
       | 'scaling-deleted'
       | CanaryStep['do']
+      | NetworkStep['do']
   }
 >
 
@@ -119,6 +121,7 @@ function askingOf(world: World, step: RequestStep): Asking {
   if ('deployment' in step) return askingOfDeployment(step)
   if ('job' in step) return askingOfJob(step)
   if ('volume' in step) return askingOfVolume(world, step)
+  if ('network' in step) return askingOfNetwork(world, step)
   if ('node' in step) return askingOfNode(world, step)
   const { tenant: tenantName, kind, limit } = step
   return {
@@ -221,6 +224,18 @@ function volumeChange(world: World, step: VolumeStep): VolumeChange {
       const { nodeId } = nodeOf(world, step.node).identity
       return { kind: step.do === 'replica-added' ? 'add-replica' : 'remove-replica', nodeId }
     }
+  }
+}
+
+function askingOfNetwork(world: World, step: NetworkStep): Asking {
+  const { do: action, tenant: tenantName, network: name } = step
+  const place = step.do === 'network' ? placeOf(world, step.on) : {}
+  const spec = step.do === 'network' ? step.spec : undefined
+  return {
+    ...{ tenantName, subject: `network ${name}`, name, action },
+    description:
+      action === 'network' ? `is created: ${JSON.stringify({ ...spec, ...place })}` : 'is deleted.',
+    ask: (server, caller) => askNetwork(server, caller, step, place).then(() => undefined),
   }
 }
 

@@ -10,6 +10,7 @@ import type { Post, PostAnswer } from '@holdfast/server/gateway/peers/post-json'
 import { DEFAULT_TIMES } from '@holdfast/server/gateway/timings'
 import { createFailureDetector, type FailureDetector } from '@holdfast/server/liveness/failure-detector'
 import { startLivenessWatch } from '@holdfast/server/liveness/watch-silent-nodes'
+import { driveNetworks } from '@holdfast/server/loops/controllers/networks/drive-networks'
 import { startPlacing } from '@holdfast/server/loops/controllers/place-deployments'
 import { createReaderViews } from '@holdfast/server/loops/controllers/placement/reader-views'
 import { createRunDry } from '@holdfast/server/loops/controllers/planning/run-dry'
@@ -52,6 +53,8 @@ export interface ServerDeps {
   readonly pace: Pace
   /** The setting `volumes.enabled`. */
   readonly volumesEnabled: boolean
+  /** Whether the controller of networks runs. A script without networks does not need it. */
+  readonly hasNetworks: boolean
   /** The wall clock of the host of a server, by the server's name. */
   wallOf(server: string): WallClock
   /** Asks the agent of a node what its copies of volumes use. */
@@ -281,6 +284,11 @@ function startControllers(
     const common = { store, clock, leadership, residency, onError: onVolumeError }
     driveVolumes({ ...common, random: Math.random })
     startPromotions({ ...common, promotions: { ...promiseCalls(gateway), limits: LIMITS } })
+  }
+  if (deps.hasNetworks) {
+    const onNetworkError = (error: unknown, network: string) =>
+      deps.onWarning(name, `${network}: ${String(error)}`)
+    driveNetworks({ store, clock, leadership, random: Math.random, onError: onNetworkError })
   }
   const liveness = { detector, times: DEFAULT_TIMES, checkMs: deps.pace.silenceLookMs }
   startLivenessWatch({ store, clock, leadership, onError, ...liveness })

@@ -17,6 +17,7 @@ import type {
   nodeNameShape,
   StoredDeployment,
   StoredJob,
+  StoredNetwork,
   StoredNode,
   StoredObservation,
   StoredPlacement,
@@ -51,6 +52,23 @@ export interface SimulatedContainer {
   readonly startedAt: number | undefined
   /** The volumes that the container has mounted from the pool and writes. */
   readonly writes: readonly VolumeId[]
+  /** Present if the container joins networks. */
+  readonly networks?: {
+    /** Their names in the template. */
+    readonly joined: readonly string[]
+    /** The names on the engine of the networks that it is attached to. */
+    readonly attached: readonly string[]
+  }
+}
+
+/** A network of the engine of a machine. */
+export interface SimulatedNetwork {
+  readonly engineId: string
+  readonly name: string
+  readonly internal: boolean
+  /** The tenant and the id in its labels. */
+  readonly tenant: string
+  readonly id: string
 }
 
 /** The data of one volume in the pool of a machine. */
@@ -91,6 +109,10 @@ export interface SimulatedMachine {
   /** The attempts of jobs whose logs are kept on the machine's disk. */
   readonly jobLogs: ReadonlySet<AssignmentId>
   readonly copies: readonly SimulatedCopy[]
+  readonly networks: readonly SimulatedNetwork[]
+  /** The engine ids of the networks of others that the script has created and not removed, and of those that it removed. */
+  readonly foreignNetworks: ReadonlySet<string>
+  readonly lostNetworks: ReadonlySet<string>
   /** Size of the storage pool; undefined for a machine without one. */
   readonly poolBytes: number | undefined
 }
@@ -125,7 +147,9 @@ export interface Acknowledged {
     | 'job'
     | 'job-cancelled'
     | 'scaling'
-  /** Name of the deployment, node, volume, job or quota that the acknowledged write changed. */
+    | 'network'
+    | 'network-delete'
+  /** Name of the deployment, node, volume, job, network or quota that the acknowledged write changed. */
   readonly name: string
   /** Deployment revision in the acknowledgement; undefined for other writes. */
   readonly revision: number | undefined
@@ -147,6 +171,7 @@ export interface Snapshot {
   readonly volumes: readonly Kept<StoredVolume>[]
   readonly volumeWriters: readonly Kept<StoredVolumeWriter>[]
   readonly jobs: readonly Kept<StoredJob>[]
+  readonly networks: readonly Kept<StoredNetwork>[]
   /** Stored events in the order of their storage. */
   readonly events: readonly Kept<Event>[]
   readonly machines: readonly SimulatedMachine[]

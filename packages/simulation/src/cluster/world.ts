@@ -11,6 +11,7 @@ import {
 import type { Post, PostAnswer } from '@holdfast/server/gateway/peers/post-json'
 import type { Clock, IdSource } from '@holdfast/server/ports/clock'
 import type { MemoryKeyspace } from '../memory/keyspace.ts'
+import { seenNetworks } from '../networks/engine-networks.ts'
 import type { Behaviour } from '../script/script.ts'
 import { createIds, createRandom, type Random } from '../time/random.ts'
 import { createTrace, eventLine, type StoryLine, type Trace } from '../time/trace.ts'
@@ -88,12 +89,14 @@ export interface WorldOptions {
   readonly registries: ReadonlySet<string>
   readonly pace: Pace
   readonly volumesEnabled: boolean
+  readonly hasNetworks?: boolean
   /** True if machines and connections have no random delays, so that equal work takes equal time everywhere. */
   readonly steady?: boolean
 }
 
 export function createWorld(options: WorldOptions): World {
   const { seed, time, keyspace, residency, registries, pace, volumesEnabled, steady = false } = options
+  const { hasNetworks = false } = options
   const trace = createTrace()
   const clock: Clock = { now: () => time.wallNow }
   const walls = new Map<string, WallClock>()
@@ -117,6 +120,7 @@ export function createWorld(options: WorldOptions): World {
     tenants,
     serverDeps: {
       ...{ time, keyspace, clock, ids, random, residency, registries, pace, onWarning, volumesEnabled },
+      hasNetworks,
       measure: (nodeId) => measure(world, nodeId),
       wallOf(server) {
         const wall = walls.get(server) ?? newWallClock()
@@ -228,9 +232,10 @@ export function startNodeAgent(world: World, node: SimulatedNode): void {
     const sample = () => sampleUsage(world, node)
     const session = startAgentSession({ random, machine, identity, bootId, dial, sample, agent: () => agent })
     const agent = startAgent({
-      ...{ time, random, machine, engine, starts: node.starts, self: identity.nodeId },
+      ...{ time, random, machine, engine, starts: node.starts, self: identity.nodeId, tenant: node.tenant },
       report: session.report,
       reportCopies: session.reportCopies,
+      reportNetworks: session.reportNetworks,
       configure: session.configure,
       reach: (peer) => reachPeer(world, node, peer),
       post: (peer, message) => postToPeer(world, node, peer, message),
@@ -357,6 +362,8 @@ export function snapshotOf(world: World): Snapshot {
         containers: containersOf(machine),
         jobLogs: new Set(machine.jobLogs.keys()),
         copies: copiesOf(machine),
+        networks: seenNetworks(machine),
+        ...{ foreignNetworks: machine.networks.foreign, lostNetworks: machine.networks.lost },
         poolBytes: machine.pool?.poolBytes,
       }
     }),

@@ -11,6 +11,9 @@ import { jobEnds, jobsSettled } from './jobs/ends.ts'
 import { jobLogs } from './jobs/logs.ts'
 import { oneJobContainer } from './jobs/one-job-container.ts'
 import { createMoments, type Moment } from './moment.ts'
+import { atNetwork, networkTenants } from './networks/at-network.ts'
+import { networkKept } from './networks/kept.ts'
+import { networksSettled } from './networks/settled.ts'
 import { controlPlaneQuiet } from './nodes/control-plane-quiet.ts'
 import { givenUpLate } from './nodes/given-up-late.ts'
 import { noStorm } from './nodes/no-storm.ts'
@@ -82,6 +85,9 @@ export const INVARIANTS: readonly Invariant[] = [
   canaryCount,
   canaryPromotion,
   canaryPhases,
+  atNetwork,
+  networkTenants,
+  networkKept,
   writerClaims,
   oneWriter,
   atPrimary,
@@ -103,6 +109,7 @@ export const INVARIANTS: readonly Invariant[] = [
   jobsSettled,
   scalingSettled,
   canarySettled,
+  networksSettled,
 ]
 
 interface Invariants {

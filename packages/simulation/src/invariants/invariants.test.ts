@@ -27,6 +27,7 @@ import {
 } from './changes.fixture.ts'
 import { INVARIANTS } from './index.ts'
 import { JOB_TABLE } from './jobs/job-changes.fixture.ts'
+import { JOINED, NETWORK_TABLE } from './networks/network-changes.fixture.ts'
 import { SCALING_TABLE } from './scaling/scaling-changes.fixture.ts'
 import { VOLUME_TABLE } from './volumes/volume-changes.fixture.ts'
 import {
@@ -57,6 +58,9 @@ test('a second replica that is placed, created, observed and announced breaks no
 })
 
 test('a canary that is promoted breaks no invariant', () => expect(brokenBy(PROMOTED)).toEqual([]))
+
+test('a container that joins a network of its node breaks no invariant', () =>
+  expect(brokenBy(JOINED)).toEqual([]))
 
 /** Places a second replica, with a template that has a health check. */
 const checked: Change = (world) => {
@@ -285,6 +289,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ...JOB_TABLE,
   ...SCALING_TABLE,
   ...CANARY_TABLE,
+  ...NETWORK_TABLE,
 ]
 
 describe('is broken by', () => {

@@ -6,6 +6,7 @@ import type {
   nodeNameShape,
   StoredDeployment,
   StoredJob,
+  StoredNetwork,
   StoredNode,
   StoredObservation,
   StoredPlacement,
@@ -44,6 +45,7 @@ export interface Moment {
   readonly volumes: Watched<StoredVolume>
   readonly volumeWriters: Watched<StoredVolumeWriter>
   readonly jobs: Watched<StoredJob>
+  readonly networks: Watched<StoredNetwork>
   readonly events: Watched<Event>
   readonly world: Snapshot
   readonly machinesChanged: boolean
@@ -70,7 +72,7 @@ export function createMoments(): (world: Snapshot) => Moment {
   const [nodes, nodeNames] = [watch<StoredNode>(), watch<Infer<typeof nodeNameShape>>()]
   const [slots, shards] = [watch<Infer<typeof slotShape>>(), watch<Infer<typeof shardShape>>()]
   const [volumes, volumeWriters] = [watch<StoredVolume>(), watch<StoredVolumeWriter>()]
-  const [jobs, events] = [watch<StoredJob>(), watch<Event>()]
+  const [jobs, events, networks] = [watch<StoredJob>(), watch<Event>(), watch<StoredNetwork>()]
   let machines: Snapshot['machines'] | undefined
   return (world) => {
     const machinesChanged = machines !== world.machines
@@ -89,6 +91,7 @@ export function createMoments(): (world: Snapshot) => Moment {
       volumes: volumes(world.volumes),
       volumeWriters: volumeWriters(world.volumeWriters),
       jobs: jobs(world.jobs),
+      networks: networks(world.networks),
       events: events(world.events),
     }
   }

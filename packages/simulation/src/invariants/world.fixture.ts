@@ -159,6 +159,7 @@ const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   containers: [],
   jobLogs: new Set(),
   copies: [],
+  ...{ networks: [], foreignNetworks: new Set(), lostNetworks: new Set() },
   poolBytes: undefined,
 })
 
@@ -197,6 +198,7 @@ export function aWorld(): Snapshot {
     volumes: [],
     volumeWriters: [],
     jobs: [],
+    networks: [],
     events: [],
     machines: owners.map(([id, tenant]) => ({
       ...aMachine(id, tenant),

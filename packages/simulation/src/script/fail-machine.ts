@@ -1,8 +1,10 @@
 // Timed faults of a simulated machine: a dead agent or fencer, a frozen machine, a stopped engine, a cut to
-// the servers or to another machine. A clock that changes its rate keeps it.
+// the servers or to another machine, a lost network of the engine. A clock that changes its rate keeps it.
 
+import { engineNetworkName } from '@holdfast/core/node'
 import { writeAfterThaw } from '../cluster/machine.ts'
 import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
+import { loseNetwork, takeNetworkName } from '../networks/engine-networks.ts'
 import { stepWall } from '../time/virtual-time.ts'
 import { NODE_OF_JOB, PRIMARY_OF, type Step } from './script.ts'
 
@@ -20,6 +22,8 @@ type Failure = Extract<
       | 'peer-cut'
       | 'clock-rate'
       | 'wall-step'
+      | 'network-lost'
+      | 'network-taken'
   }
 >
 
@@ -74,6 +78,14 @@ export function failMachine(world: World, step: Failure, say: (node: string, mes
     case 'wall-step':
       note(`its wall clock is wrong by ${step.byMs} ms for ${step.forMs} ms.`)
       stepWall(world.time, machine.wall, step.byMs, step.forMs)
+      break
+    case 'network-lost':
+      note(`its engine loses the network ${step.network}.`)
+      loseNetwork(machine, engineNetworkName(node.tenant, step.network))
+      break
+    case 'network-taken':
+      note(`has another network with the name of ${step.network} for ${step.forMs} ms.`)
+      takeName(world, node, step)
       break
   }
 }
@@ -156,6 +168,18 @@ function freeze(world: World, node: SimulatedNode, forMs: number): void {
 
 /** The invariants are checked again when the machine no longer counts as frozen until just now. */
 const THAWED_MS = 301
+
+function takeName(
+  world: World,
+  { machine, tenant }: SimulatedNode,
+  { network, forMs }: Extract<Failure, { do: 'network-taken' }>,
+): void {
+  const free = takeNetworkName(machine, engineNetworkName(tenant, network))
+  world.time.plan(forMs, undefined, () => {
+    free()
+    world.touched = true
+  })
+}
 
 function cutServers(world: World, node: SimulatedNode, forMs: number): void {
   const { machine } = node

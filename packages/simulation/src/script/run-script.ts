@@ -1,6 +1,6 @@
 // Runs a script through the real controllers. An equal script and seed give an identical story and trace.
 
-import { hasVolumes, paceOf, registriesOf, residencyOf } from '../cluster/given-world.ts'
+import { hasVolumes, paceOf, registriesOf, residencyOf, usesNetworks } from '../cluster/given-world.ts'
 import { setUp } from '../cluster/set-up.ts'
 import type { Snapshot, Violation } from '../cluster/snapshot.ts'
 import { createWorld, snapshotOf, type World } from '../cluster/world.ts'
@@ -53,7 +53,9 @@ export async function runScript(script: Script, options: RunOptions): Promise<Ru
   const keyspace = (options.wrapStore ?? ((unchanged) => unchanged))(createMemoryKeyspace())
   const pace = paceOf(script)
   const volumesEnabled = hasVolumes(script)
-  const world = createWorld({ seed, time, keyspace, residency, registries, pace, volumesEnabled })
+  const hasNetworks = usesNetworks(script)
+  const given = { residency, registries, pace, volumesEnabled, hasNetworks }
+  const world = createWorld({ seed, time, keyspace, ...given })
   const checking = createChecking(world, options.check)
   const { stackTraceLimit } = Error
   // Product code creates an error for each deadline, even if the deadline is met; short stack traces make this cheaper.

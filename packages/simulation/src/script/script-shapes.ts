@@ -53,6 +53,7 @@ export const scriptShape = object({
 
 const ofDeployment = { at: ms, do: string(), tenant: string(), deployment: string() }
 const ofVolume = { at: ms, do: string(), tenant: string(), volume: string() }
+const ofNetwork = { at: ms, do: string(), tenant: string(), network: string() }
 const ofJob = { at: ms, do: string(), tenant: string(), job: string() }
 const ofCopy = object({ ...ofVolume, node: string() })
 const ofNode = { at: ms, do: string(), node: string() }
@@ -100,6 +101,10 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'replica-added': ofCopy,
   'replica-removed': ofCopy,
   'volume-deleted': object(ofVolume),
+  network: object({ ...ofNetwork, on: optional(string()), spec: optional(map(json<unknown>())) }),
+  'network-delete': object(ofNetwork),
+  'network-lost': object({ ...ofNode, network: string() }),
+  'network-taken': object({ ...nodeForAWhile.fields, network: string() }),
   job: object({
     ...ofJob,
     runMs: optional(ms),

@@ -145,6 +145,24 @@ export type StepAction =
       readonly node: string
     }
   | { readonly do: 'volume-deleted'; readonly tenant: string; readonly volume: string }
+  /** Creates a network. `spec` has its options, without the name. `on` names its node. */
+  | {
+      readonly do: 'network'
+      readonly tenant: string
+      readonly network: string
+      readonly on?: string
+      readonly spec?: { readonly [field: string]: unknown }
+    }
+  | { readonly do: 'network-delete'; readonly tenant: string; readonly network: string }
+  /** The engine of the node loses the network; its containers stay and are attached to it no longer. */
+  | { readonly do: 'network-lost'; readonly node: string; readonly network: string }
+  /** A network that is not the tenant's has the name of this one on the engine of the node, for a time. */
+  | {
+      readonly do: 'network-taken'
+      readonly node: string
+      readonly network: string
+      readonly forMs: number
+    }
   /**
    * Creates a job. Its containers exit after `runMs` with `exitCode`, by default 0; without `runMs` they run until they
    * are stopped. `spec` is a request body without the name and the image.

@@ -46,6 +46,8 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'peer-cut':
     case 'clock-rate':
     case 'wall-step':
+    case 'network-lost':
+    case 'network-taken':
       failMachine(world, step, (name, message) => say(world, '', `node ${name}`, message))
       break
     case 'server-killed':

@@ -135,7 +135,10 @@ const lasting = ({ random, isStorm }: FailureBuilder, least: number, most: numbe
 
 function failed(
   builder: FailureBuilder,
-  kind: Exclude<Extract<StepAction, { node: string; forMs: number }>['do'], 'peer-cut' | 'wall-step'>,
+  kind: Exclude<
+    Extract<StepAction, { node: string; forMs: number }>['do'],
+    'peer-cut' | 'wall-step' | 'network-taken'
+  >,
   least: number,
   most: number,
 ): StepAction {

@@ -7,6 +7,7 @@ import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { withJobSteps } from './random-job-steps.ts'
 import { manyJobsCluster, manyJobsSteps } from './random-many-jobs.ts'
+import { randomNetworkCluster, randomNetworkSteps } from './random-network-steps.ts'
 import { randomScalingCluster, randomScalingSteps } from './random-scaling-steps.ts'
 import { randomSteps } from './random-steps.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
@@ -34,6 +35,12 @@ export const CANARY_EVERY = 12
 export const FIRST_CANARY_SEED = 11
 /** One script of canaries in so many has the timings of real servers. */
 const CANARY_TRUE_PACE_EVERY = 24
+
+/** One seed in so many has networks, from this one on; never one with volumes, jobs alone, scaling policies or canaries. */
+export const NETWORK_EVERY = 12
+export const FIRST_NETWORK_SEED = 3
+/** Containers on a machine that was enrolled again are removed after two minutes, and their networks 30 s later. */
+const NETWORK_SETTLE_MS = 190_000
 
 /** Seeds from this one on are scripts of failures around volumes with writers, which last many times longer. */
 export const FIRST_FAILURE_SEED = 1_000_000_000
@@ -91,6 +98,11 @@ export function randomScript(seed: number): Script {
     const steps = randomCanarySteps(random, cluster)
     const pace = seed % CANARY_TRUE_PACE_EVERY === FIRST_CANARY_SEED ? 'true' : 'coarse'
     return { seed, cluster, steps, settleMs: SETTLE_MS, ...restOf(seed), pace }
+  }
+  if (seed % NETWORK_EVERY === FIRST_NETWORK_SEED) {
+    const cluster = randomNetworkCluster(random)
+    const steps = randomNetworkSteps(random, cluster)
+    return { seed, cluster, steps, settleMs: NETWORK_SETTLE_MS, ...restOf(seed), pace: 'coarse' }
   }
   const hasVolumes = seed % VOLUME_EVERY === 0
   const cluster = hasVolumes ? randomVolumeCluster(random) : randomCluster(random)

@@ -20,6 +20,13 @@ export interface SeedResult {
   readonly jobs: JobCounts
   /** Number of canaries that were started, became ready, and ended in each way. */
   readonly canaries: CanaryCounts
+  /** Number of networks that were created and deleted. */
+  readonly networks: NetworkCounts
+}
+
+export interface NetworkCounts {
+  readonly created: number
+  readonly deleted: number
 }
 
 export interface CanaryCounts {
@@ -59,13 +66,18 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
       promotions,
       jobs: countJobs(result.events),
       canaries: countCanaries(result.events),
+      networks: countNetworks(result.events),
     }
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
     const none = { steps: 0, checks: 0, failures: 0, promotions: 0 }
     const events = new Map<string, number>()
-    const counts = { jobs: countJobs(events), canaries: countCanaries(events) }
+    const counts = {
+      jobs: countJobs(events),
+      canaries: countCanaries(events),
+      networks: countNetworks(events),
+    }
     return { seed, traceHash: '', violations, ...none, ...counts }
   }
 }
@@ -77,6 +89,10 @@ function countCanaries(events: ReadonlyMap<string, number>): CanaryCounts {
     ...{ promoted: count('promoted'), aborted: count('aborted') },
   }
 }
+
+const countNetworks = (events: ReadonlyMap<string, number>): NetworkCounts => ({
+  ...{ created: events.get('network.created') ?? 0, deleted: events.get('network.deleted') ?? 0 },
+})
 
 function countJobs(events: ReadonlyMap<string, number>): JobCounts {
   const count = (type: string): number => events.get(`job.${type}`) ?? 0

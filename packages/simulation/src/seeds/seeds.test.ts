@@ -24,15 +24,17 @@ test(
   'seeds break no invariant',
   async () => {
     let red: SeedResult | undefined
+    let networks = 0
     await runSeeds({
       seeds: seedsFrom(FIRST_SEED, SEEDS),
       onResult(result) {
         hashes.set(result.seed, result.traceHash)
+        networks += result.networks.created
         if (result.violations.length > 0) red ??= result
         return red === undefined
       },
     })
-    console.log(`${hashes.size} seeds from ${FIRST_SEED} on`)
+    console.log(`${hashes.size} seeds from ${FIRST_SEED} on, with ${networks} networks`)
     expect(red === undefined ? '' : await describeRed(red)).toBe('')
     expect(hashes.size).toBe(SEEDS)
   },

@@ -3,6 +3,7 @@
 import type { NodeId, TenantId } from '@holdfast/contract'
 import type { StoredDeployment, StoredNode } from '@holdfast/server/store/records'
 import { isOfPlatform, isReleased, type Moment } from '../moment.ts'
+import { networksNamed } from '../networks/named.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
 import { volumesForbid } from '../volumes/consumers.ts'
 import { specOf } from './assigned.ts'
@@ -31,7 +32,7 @@ export function placesFor(
     .filter(
       ({ id }) => volumesForbid(stored.spec, id, (volume) => moment.volumes.is(tenant, volume)) === undefined,
     )
-    .filter((node) => hasAgentFor(node, stored))
+    .filter((node) => hasAgentFor(node, stored) && hasNetworksOf(moment, tenant, stored, node))
     .filter((node) =>
       isWelcome(
         stored,
@@ -42,9 +43,22 @@ export function placesFor(
     .map(({ name }) => name)
 }
 
-/** Only an agent with this capability creates a container with mounts. */
+/** Only an agent with these capabilities creates a container with mounts or networks. */
 const hasAgentFor = ({ agent }: StoredNode, { spec }: StoredDeployment): boolean =>
-  (spec.volumes ?? []).length === 0 || agent?.capabilities?.includes('mounts') === true
+  [
+    ...((spec.volumes ?? []).length === 0 ? [] : ['mounts']),
+    ...((spec.networks ?? []).length === 0 ? [] : ['networks']),
+  ].every((needed) => agent?.capabilities?.includes(needed) === true)
+
+const hasNetworksOf = (
+  moment: Moment,
+  tenant: TenantId,
+  { spec }: StoredDeployment,
+  { id }: StoredNode,
+): boolean =>
+  (spec.networks ?? []).every((name) =>
+    networksNamed(moment, tenant, name).some(({ nodeId }) => nodeId === id),
+  )
 
 function isOpen({ status, schedulable, draining, id }: StoredNode, { spec }: StoredDeployment): boolean {
   const isNamed = spec.nodeId === undefined || spec.nodeId === id

@@ -26,6 +26,7 @@ export const takesWork: Invariant = {
             ? 'has an agent without health checks'
             : undefined,
           lacks(placed, node, 'mounts', 'mounts') ? 'has an agent without mounts' : undefined,
+          lacks(placed, node, 'networks', 'networks') ? 'has an agent without networks' : undefined,
         ].find((each) => each !== undefined)
         if (why !== undefined)
           yield { subject: showPlaced(placed), message: `is placed on ${node.name}, which ${why}` }
@@ -49,7 +50,7 @@ function isForeign(moment: Moment, { tenant, placement, assignment }: Placed, no
 function lacks(
   { placement, assignment }: Placed,
   { agent }: StoredNode,
-  part: 'healthCheck' | 'mounts',
+  part: 'healthCheck' | 'mounts' | 'networks',
   capability: string,
 ): boolean {
   if (placement.templates[assignment.templateHash]?.[part] === undefined) return false

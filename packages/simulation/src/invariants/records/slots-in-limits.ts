@@ -6,7 +6,7 @@ import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
 import { createRecentLimits } from './recent-limit.ts'
 
-const KINDS = ['deployments', 'nodes', 'volumes'] as const
+const KINDS = ['deployments', 'nodes', 'volumes', 'networks'] as const
 
 export const slotsInLimits: Invariant = {
   name: 'slots-in-limits',
