@@ -15,6 +15,7 @@ import styles from './editor.module.css'
 import { FaultList } from './fault-list.tsx'
 import { PlanStage } from './plan-stage.tsx'
 import { resolveBody } from './resolve-body.ts'
+import { useLeaving } from './use-leaving.tsx'
 import { useManifestText } from './use-manifest-text.ts'
 
 /** A change that may be made of the text. */
@@ -45,6 +46,8 @@ export function ManifestEditor({ initial, deployment, intent, extra, onRestart }
   const handle = useRef<EditorHandle>(null)
   const [stage, setStage] = useState<Stage>()
   const [failure, setFailure] = useState<FailureText>()
+  const stored = useRef<string>(initial)
+  const leaving = useLeaving(() => text.current() !== stored.current)
   const preview = async ({ verb, body, change }: Intent): Promise<void> => {
     const { manifest, faults } = text.checkNow()
     if (manifest === undefined || faults.length > 0) return
@@ -52,21 +55,29 @@ export function ManifestEditor({ initial, deployment, intent, extra, onRestart }
     setFailure(resolved.ok ? undefined : explainFailure(new CallError(resolved.failure)))
     if (resolved.ok) setStage({ verb, change: change(nameOf(manifest.value), resolved.value) })
   }
+  const markStored = (): void => {
+    stored.current = text.current()
+  }
   if (stage !== undefined)
     return (
-      <PlanStage
-        {...stage}
-        onBack={() => setStage(undefined)}
-        onRestart={onRestart}
-        onRejected={(rejections) => {
-          text.showRejections(rejections)
-          setStage(undefined)
-        }}
-      />
+      <>
+        {leaving}
+        <PlanStage
+          {...stage}
+          onBack={() => setStage(undefined)}
+          onRestart={onRestart}
+          onRejected={(rejections) => {
+            text.showRejections(rejections)
+            setStage(undefined)
+          }}
+          onStored={markStored}
+        />
+      </>
     )
   const { faults } = text.checked
   return (
     <>
+      {leaving}
       {text.ofServer ? <Notice severity="error" title={texts.editor.ofServer} announced /> : null}
       <CodeEditor initial={text.current()} faults={faults} handle={handle} onChange={text.change} />
       <PreviewBar

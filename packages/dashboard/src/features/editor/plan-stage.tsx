@@ -21,9 +21,11 @@ interface Props {
   onRejected(rejections: readonly Rejection[]): void
   /** Starts again from the newest revision. */
   onRestart(): void
+  /** The change is stored. */
+  onStored(): void
 }
 
-export function PlanStage({ change, verb, onBack, onRejected, onRestart }: Props) {
+export function PlanStage({ change, verb, onBack, onRejected, onRestart, onStored }: Props) {
   const name = change.deployment
   const review = useReview(change, useStale())
   const rejections = review.failure?.rejections ?? []
@@ -32,11 +34,14 @@ export function PlanStage({ change, verb, onBack, onRejected, onRestart }: Props
   useEffect(() => {
     if (isRejected) onRejected(rejections)
   }, [isRejected])
+  const isStored = review.state.kind === 'done'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a stored change is reported once
+  useEffect(() => {
+    if (isStored) onStored()
+  }, [isStored])
   return (
     <div className={styles.page}>
-      <h2 className={styles.title}>
-        {review.state.kind === 'done' ? texts.editor.stored(name) : texts.editor.what(name)}
-      </h2>
+      <h2 className={styles.title}>{isStored ? texts.editor.stored(name) : texts.editor.what(name)}</h2>
       <ReviewView
         {...{ name, verb, review, onRestart }}
         done={<Followed name={name} />}
