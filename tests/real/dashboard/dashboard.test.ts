@@ -2,13 +2,14 @@
 // sign-in. Every page is watched for violations of the content security policy.
 
 import { rmSync } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
+import { addressOf, examinedRoutes, redirectingRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { makeTempFolder } from '@holdfast/testkit'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildDashboard } from '../../../scripts/dashboard/build.ts'
+import { examinePages, PATIENCE } from './examine-pages.ts'
 
 const folder = makeTempFolder('dashboard')
 let platform: Platform
@@ -51,7 +52,8 @@ afterEach(async () => {
   expect(faults).toEqual([])
 })
 
-const whyPage = (): string => `/ui/t/${platform.acme.id}/deployments/report/why`
+const address = (route: string): string => addressOf(route, { tenant: platform.acme.id, name: 'report' })
+const whyPage = (): string => address('/t/$tenant/deployments/$name/why')
 
 async function signIn(token = platform.acme.token): Promise<Page> {
   const page = await context.newPage()
@@ -156,24 +158,21 @@ test('a tenant of another person cannot be opened by its address', async () => {
   expect(await page.textContent('body')).not.toContain(platform.globex.name)
 })
 
-test.each([
-  { width: 360, colorScheme: 'light' },
-  { width: 360, colorScheme: 'dark' },
-  { width: 1280, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-] as const)('pages are accessible and no wider than the screen at $width px, $colorScheme', async (look) => {
+test('an address without a page leads to one', async () => {
   const page = await signIn()
-  await page.emulateMedia({ colorScheme: look.colorScheme })
-  await page.setViewportSize({ width: look.width, height: 800 })
-  const tabs = ['why', 'replicas', 'logs', 'terminal', 'history', 'events', 'nothing'].map(
-    (tab) => `report/${tab}`,
-  )
-  for (const path of ['', '/deployments', '/nodes', '/events', ...tabs.map((tab) => `/deployments/${tab}`)]) {
-    await page.goto(`/ui/t/${platform.acme.id}${path}`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await isLive(page)
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBe(0)
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    expect(violations.map(({ id, nodes }) => `${path} ${id} ${nodes[0]?.html}`)).toEqual([])
+  for (const [from, to] of Object.entries(redirectingRoutes)) {
+    await page.goto(address(from))
+    await page.waitForURL((url) => url.pathname === address(to))
   }
+})
+
+test('pages are accessible and no wider than the screen', PATIENCE, async () => {
+  const unsigned = await context.newPage()
+  await examinePages(unsigned, [address('/login')])
+  await unsigned.close()
+  const signedIn = examinedRoutes.dashboard.filter((route) => route !== '/login')
+  await examinePages(await signIn(), [
+    ...signedIn.map(address),
+    address('/t/$tenant/deployments/$name/nothing'),
+  ])
 })

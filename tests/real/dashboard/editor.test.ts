@@ -2,14 +2,15 @@
 // no write happens twice, no value of a secret leaves the text field. Also canaries and scaling policies.
 
 import { rmSync } from 'node:fs'
-import { AxeBuilder } from '@axe-core/playwright'
 import { AGENT_CAPABILITIES } from '@holdfast/contract'
+import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { makeTempFolder, type SimulatedAgents, startSimulatedAgents } from '@holdfast/testkit'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildDashboard } from '../../../scripts/dashboard/build.ts'
+import { examinePages, PATIENCE } from './examine-pages.ts'
 
 const folder = makeTempFolder('dashboard-editor')
 let platform: Platform
@@ -90,7 +91,7 @@ const read = async (name: string) => Object((await api().get(`/api/v1/deployment
 
 test('a rejection of the server is shown at its line', async () => {
   await page.goto(at('/deployments/new'))
-  await manifest().fill(sound('atelier').replace(platform.image, `${platform.registryHost}/none/nothing:1.0`))
+  await manifest().fill(sound('absent').replace(platform.image, `${platform.registryHost}/none/nothing:1.0`))
   await page.getByText('No fault found').waitFor()
   await button('Preview').click()
   await page.getByText('The server found these faults').waitFor()
@@ -261,22 +262,28 @@ test('a value of a secret is marked, and leaves the text field neither by reques
   expect(sent.join('\n')).not.toContain(canary)
 })
 
-test.each([
-  { width: 360, colorScheme: 'light' },
-  { width: 1280, colorScheme: 'dark' },
-] as const)('pages of changes are accessible and fit at $width px, $colorScheme', async (look) => {
-  const name = `axe-${look.width}`
-  await deploy(name)
-  await page.emulateMedia({ colorScheme: look.colorScheme })
-  await page.setViewportSize({ width: look.width, height: 800 })
-  const parts = ['settings', 'scaling', 'history', 'change?act=delete', 'change?act=scale&replicas=5']
-  for (const path of ['/deployments/new', ...parts.map((part) => `/deployments/${name}/${part}`)]) {
-    await page.goto(at(path))
-    await page.getByText('Live', { exact: true }).waitFor()
-    const awaited = /new|settings/.test(path) ? manifest() : page.getByRole('heading', { level: 2 }).first()
-    await awaited.waitFor()
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).toBe(0)
-    const { violations } = await new AxeBuilder({ page }).analyze()
-    expect(violations.map(({ id, nodes }) => `${path} ${id} ${nodes[0]?.html}`)).toEqual([])
-  }
+test('a text that is not stored is left only after a question', async () => {
+  await page.goto(at('/deployments/new'))
+  await manifest().fill(sound('draft'))
+  await link('Deployments').click()
+  await page.getByRole('dialog', { name: 'Leave without storing the manifest?' }).waitFor()
+  await button('Back').click()
+  const asking = page.waitForEvent('dialog')
+  await page.evaluate('setTimeout(() => location.reload())')
+  const question = await asking
+  expect(question.type()).toBe('beforeunload')
+  await question.dismiss()
+  expect(await manifest().textContent()).toContain('name: draft')
+  await link('Deployments').click()
+  await button('Leave and lose the changes').click()
+  await page.getByRole('heading', { name: 'Deployments', level: 1 }).waitFor()
+})
+
+test('pages of changes are accessible and no wider than the screen', PATIENCE, async () => {
+  await deploy('gallery')
+  const values = { tenant: platform.acme.id, name: 'gallery' }
+  await examinePages(
+    page,
+    examinedRoutes.editor.map((route) => addressOf(route, values)),
+  )
 })
