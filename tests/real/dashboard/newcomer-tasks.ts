@@ -129,9 +129,10 @@ export async function rotatePassword(newcomer: Newcomer, rotation: Rotation): Pr
   await newcomer.look?.('rotation')
   await rotation.tellTarget()
   await hand.press(button(page, rotation.cutOver))
-  // The button is closed, with the reason beside it, until every container has proved the new version.
+  // The button is closed, with the reason beside it, until no deployment can roll back to the old version: each passes its
+  // watch window after the one before.
   const retire = button(page, /^Retire: destroy v\d+$/).and(page.locator(':not([aria-disabled])'))
-  await retire.waitFor({ timeout: 90_000 })
+  await retire.waitFor({ timeout: 180_000 })
   await hand.press(retire)
   await button(page, /^Stage a new version/).waitFor()
   await rotation.tellTarget()

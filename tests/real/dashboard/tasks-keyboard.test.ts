@@ -94,7 +94,7 @@ test('the keyboard lets a machine join', async () => {
   })
 })
 
-test('the keyboard rotates a password, and no login fails', { timeout: 120_000 }, async () => {
+test('the keyboard rotates a password, and no login fails', { timeout: 240_000 }, async () => {
   const { accepted, logins } = world.target
   const generate = { keys: ['password'] }
   expect((await acme().put('/api/v1/secrets/resources/orders-db', { generate })).status).toBe(200)
