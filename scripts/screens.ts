@@ -1,10 +1,12 @@
 // `node scripts/screens.ts`, as root: captures the pictures of docs/screens in a real terminal, on a platform with four
 // machines. Names, ages and addresses in the pictures differ in each run. `node scripts/screens.ts rejection` captures only
-// the rejection, on a platform without machines, and needs no root.
+// the rejection, on a platform without machines, and needs no root. `node scripts/screens.ts dashboard` captures the pages of the
+// dashboard while its test on real machines runs.
 
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { argv } from 'node:process'
+import { argv, env } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { bundledCli, runCli } from '@holdfast/testkit/cli/run-cli'
 import { screenToSvg } from '@holdfast/testkit/cli/screen-to-svg'
@@ -15,6 +17,7 @@ import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/
 
 const ROOT = join(import.meta.dirname, '..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
+const VITEST = join(ROOT, 'node_modules/.bin/vitest')
 const SHOWN = join(ROOT, 'docs/screens')
 const COLUMNS = 120
 const ROWS = 40
@@ -22,9 +25,18 @@ const ROWS = 40
 const folder = makeTempFolder('screens')
 mkdirSync(SHOWN, { recursive: true })
 try {
-  await (argv.includes('rejection') ? captureRejection() : captureAll())
+  if (argv.includes('dashboard')) captureDashboard()
+  else await (argv.includes('rejection') ? captureRejection() : captureAll())
 } finally {
   folder.remove()
+}
+
+function captureDashboard(): void {
+  execFileSync(VITEST, ['run', '--project', 'lab', 'e2e/dashboard-tasks.test.ts'], {
+    cwd: ROOT,
+    env: { ...env, HOLDFAST_PICTURES: SHOWN },
+    stdio: 'inherit',
+  })
 }
 
 async function captureRejection(): Promise<void> {
