@@ -22,6 +22,7 @@ const TIMED = [
   'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
   'e2e/canary.test.ts',
 ]
+const LAB = ['e2e/**/*.test.ts', 'tests/real/dashboard/tasks-on-machines.test.ts']
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
 const onEngines = {
   expect: { poll: { timeout: 20_000, interval: 20 } },
@@ -57,7 +58,7 @@ export default defineConfig({
           fileParallelism: true,
           maxWorkers: 3,
           include: ['packages/*/src/**/*.real.test.ts', 'tests/real/**/*.test.ts'],
-          exclude: [...MACHINES, ...TIMED],
+          exclude: [...MACHINES, ...TIMED, ...LAB],
         },
       },
       {
@@ -87,7 +88,7 @@ export default defineConfig({
         test: {
           name: 'lab',
           expect: { poll: { timeout: 30_000, interval: 50 } },
-          include: ['e2e/**/*.test.ts'],
+          include: LAB,
           exclude: TIMED,
           testTimeout: long ? HOUR_MS : 120_000,
           hookTimeout: 180_000,

@@ -32,7 +32,7 @@ try {
 }
 
 function captureDashboard(): void {
-  execFileSync(VITEST, ['run', '--project', 'lab', 'e2e/dashboard-tasks.test.ts'], {
+  execFileSync(VITEST, ['run', '--project', 'lab', 'tests/real/dashboard/tasks-on-machines.test.ts'], {
     cwd: ROOT,
     env: { ...env, HOLDFAST_PICTURES: SHOWN },
     stdio: 'inherit',

@@ -115,7 +115,7 @@ export interface Rotation {
   readonly deployment: string
   readonly cutOver: string
   /** Makes the target of the password accept exactly the versions of the password that the rotation now has. */
-  tellTarget(): Promise<void>
+  updateTarget(): Promise<void>
 }
 
 /** Rotates a password through all phases, with the part of the person where the page asks for it. */
@@ -127,7 +127,7 @@ export async function rotatePassword(newcomer: Newcomer, rotation: Rotation): Pr
   await hand.press(button(page, /^Overlap:/))
   await button(page, rotation.cutOver).waitFor()
   await newcomer.look?.('rotation')
-  await rotation.tellTarget()
+  await rotation.updateTarget()
   await hand.press(button(page, rotation.cutOver))
   // The button is closed, with the reason beside it, until no deployment can roll back to the old version: each passes its
   // watch window after the one before.
@@ -135,5 +135,5 @@ export async function rotatePassword(newcomer: Newcomer, rotation: Rotation): Pr
   await retire.waitFor({ timeout: 180_000 })
   await hand.press(retire)
   await button(page, /^Stage a new version/).waitFor()
-  await rotation.tellTarget()
+  await rotation.updateTarget()
 }

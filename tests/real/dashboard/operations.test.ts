@@ -12,7 +12,6 @@ import { placesOf, readHar } from './har.ts'
 import { type OperationsWorld, startOperationsWorld } from './operations-world.ts'
 import { signInAt, watchedContext } from './watched-browser.ts'
 
-const GIB = 2 ** 30
 const records = makeTempFolder('dashboard-records')
 let world: OperationsWorld
 let browser: Browser

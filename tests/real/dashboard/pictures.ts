@@ -17,7 +17,7 @@ export const picturesIn =
     for (const { look, colorScheme, ...size } of LOOKS) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(size)
-      // A page that is laid out anew shows its charts and tables in the next frame.
+      // A page that is laid out again shows its charts and tables in the next frame.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
       await page.screenshot({ path: join(folder, `${name}-${look}.png`), animations: 'disabled' })
     }

@@ -1,5 +1,5 @@
 // The five tasks of a newcomer with the keyboard alone, on a real server with agents in memory. The same walks run with a
-// pointer on real machines in e2e/dashboard-tasks.test.ts.
+// pointer on real machines in tests/real/dashboard/tasks-on-machines.test.ts.
 
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -103,7 +103,7 @@ test('the keyboard rotates a password, and no login fails', { timeout: 240_000 }
   await rotatePassword(newcomer, {
     deployment: 'orders',
     cutOver: 'Cut over: recreate orders 2',
-    async tellTarget() {
+    async updateTarget() {
       if (accepted.has(2)) accepted.delete(1)
       else accepted.add(2)
     },

@@ -3,10 +3,9 @@
 
 import { asNetworkId, type DesiredNetwork, type TenantId } from '@holdfast/contract'
 import { type FoundNetwork, NETWORK_LABEL, networkLabels, TENANT_LABEL } from '@holdfast/core/node'
-import type { Container, Machine } from '../cluster/machine.ts'
 import type { SimulatedNetwork } from '../cluster/snapshot.ts'
 import type { Random } from '../time/random.ts'
-import type { VirtualTime } from '../time/virtual-time.ts'
+import type { SimulatedProcess, VirtualTime } from '../time/virtual-time.ts'
 
 export interface EngineNetworks {
   readonly found: Map<string, FoundNetwork>
@@ -22,6 +21,23 @@ export const newEngineNetworks = (): EngineNetworks => ({
   made: 0,
 })
 
+/** The part of a container that the networks of its engine use. */
+interface Attachable {
+  readonly id: string
+  readonly state: string
+  readonly attached: Set<string>
+}
+
+/** The part of a machine that the networks of its engine use. */
+interface NetworkedMachine {
+  readonly name: string
+  readonly process: SimulatedProcess
+  /** The calls that a stopped engine will answer. */
+  readonly queue: (() => void)[] | undefined
+  readonly networks: EngineNetworks
+  readonly containers: ReadonlyMap<string, Attachable>
+}
+
 /** `conflict`: the name is in use, or a container that runs is attached. */
 export type NetworkAnswer = 'done' | 'conflict' | 'not_found'
 
@@ -30,14 +46,14 @@ export interface NetworkCalls {
   list(): Promise<readonly FoundNetwork[]>
   create(network: Omit<FoundNetwork, 'engineId'>): Promise<NetworkAnswer>
   remove(engineId: string): Promise<NetworkAnswer>
-  connect(name: string, container: Container): Promise<NetworkAnswer>
+  connect(name: string, container: Attachable): Promise<NetworkAnswer>
 }
 
 const LONGEST_CALL_MS = 40
 
 export function networkCalls(
   { time, random }: { readonly time: VirtualTime; readonly random: Random },
-  machine: Machine,
+  machine: NetworkedMachine,
   onTouched: () => void,
 ): NetworkCalls {
   const call = <T>(work: () => T): Promise<T> =>
@@ -59,14 +75,17 @@ export function networkCalls(
   }
 }
 
-const isNamed = ({ networks }: Machine, name: string): boolean =>
+const isNamed = ({ networks }: NetworkedMachine, name: string): boolean =>
   [...networks.found.values()].some((network) => network.name === name)
 
 /** Whether the engine has every network that the container is attached to; otherwise it cannot start. */
-export const hasNetworks = (machine: Machine, names: Iterable<string>): boolean =>
+export const hasNetworks = (machine: NetworkedMachine, names: Iterable<string>): boolean =>
   [...names].every((name) => isNamed(machine, name))
 
-function createNetwork(machine: Machine, network: Omit<FoundNetwork, 'engineId'>): string | undefined {
+function createNetwork(
+  machine: NetworkedMachine,
+  network: Omit<FoundNetwork, 'engineId'>,
+): string | undefined {
   const { networks, name } = machine
   if (isNamed(machine, network.name)) return undefined
   networks.made += 1
@@ -75,7 +94,7 @@ function createNetwork(machine: Machine, network: Omit<FoundNetwork, 'engineId'>
   return engineId
 }
 
-function removeNetwork({ networks, containers }: Machine, engineId: string): NetworkAnswer {
+function removeNetwork({ networks, containers }: NetworkedMachine, engineId: string): NetworkAnswer {
   const network = networks.found.get(engineId)
   if (network === undefined) return 'not_found'
   const isInUse = [...containers.values()].some(
@@ -86,14 +105,14 @@ function removeNetwork({ networks, containers }: Machine, engineId: string): Net
   return 'done'
 }
 
-function connect(machine: Machine, name: string, container: Container): NetworkAnswer {
+function connect(machine: NetworkedMachine, name: string, container: Attachable): NetworkAnswer {
   if (!isNamed(machine, name) || !machine.containers.has(container.id)) return 'not_found'
   container.attached.add(name)
   return 'done'
 }
 
 /** Removes a network although containers are attached to it. */
-export function loseNetwork({ networks, containers }: Machine, name: string): void {
+export function loseNetwork({ networks, containers }: NetworkedMachine, name: string): void {
   for (const [engineId, network] of networks.found) {
     if (network.name !== name || networks.foreign.has(engineId)) continue
     networks.lost.add(engineId)
@@ -110,7 +129,7 @@ const FOREIGN: Pick<DesiredNetwork, 'id' | 'options'> = {
 }
 
 /** Creates a network that is not the tenant's, unless the name is in use. Returns a function that removes it. */
-export function takeNetworkName(machine: Machine, name: string): () => void {
+export function takeNetworkName(machine: NetworkedMachine, name: string): () => void {
   const labels = networkLabels(FOREIGN_TENANT, FOREIGN)
   const engineId = createNetwork(machine, { name, internal: false, labels })
   if (engineId === undefined) return () => {}
@@ -122,7 +141,7 @@ export function takeNetworkName(machine: Machine, name: string): () => void {
   }
 }
 
-export const seenNetworks = ({ networks }: Machine): SimulatedNetwork[] =>
+export const seenNetworks = ({ networks }: NetworkedMachine): SimulatedNetwork[] =>
   [...networks.found.values()].map(({ engineId, name, internal, labels }) => ({
     ...{ engineId, name, internal },
     ...{ tenant: labels[TENANT_LABEL] ?? '', id: labels[NETWORK_LABEL] ?? '' },

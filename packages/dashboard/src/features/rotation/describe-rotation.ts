@@ -22,7 +22,7 @@ export function yourPart(credential: CredentialRotation): readonly string[] {
     case 'stage':
       return [words.parts.stage(old, next), words.notSeen]
     case 'overlap':
-      return [words.parts.overlap(old, next), words.notSeen, words.parts.tell(next)]
+      return [words.parts.overlap(old, next), words.notSeen, words.parts.restart(next)]
     case 'cutover':
       return credential.next.length === 0 ? [] : [words.parts.cutover(), words.parts.after(old)]
   }

@@ -104,7 +104,7 @@ export const secretTexts = {
         `Let the target, such as a database, accept ${next} in addition to ${old}. If Holdfast generated ${next}, continue: from the overlap on, new containers get it as _NEXT and can set it at the target.`,
       overlap: (old: string, next: string) =>
         `Before the cutover the target must accept ${next} beside ${old}.`,
-      tell: (next: string) =>
+      restart: (next: string) =>
         `A container that starts now gets ${next} as _NEXT, so restart a deployment that tells the target which values to accept.`,
       cutover: () => 'Nothing. The target still accepts both versions while the containers move.',
       after: (old: string) => `After the retirement, let the target stop accepting ${old}.`,

@@ -9,7 +9,7 @@ import { startRedisWorld } from '@holdfast/testkit/scenarios/redis-world'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { pointer } from '../tests/real/dashboard/hands.ts'
+import { pointer } from './hands.ts'
 import {
   applyCheapestRemedy,
   deployFaultyManifest,
@@ -17,8 +17,8 @@ import {
   type Newcomer,
   rollBackChange,
   rotatePassword,
-} from '../tests/real/dashboard/newcomer-tasks.ts'
-import { picturesIn } from '../tests/real/dashboard/pictures.ts'
+} from './newcomer-tasks.ts'
+import { picturesIn } from './pictures.ts'
 import {
   type BuiltDashboard,
   builtDashboard,
@@ -26,7 +26,7 @@ import {
   signInAt,
   type Watched,
   watchedContext,
-} from '../tests/real/dashboard/watched-browser.ts'
+} from './watched-browser.ts'
 
 const GIB = 2 ** 30
 /** Folder for pictures of the pages; `scripts/screens.ts` sets it. */
@@ -125,7 +125,7 @@ test('a password is rotated while every container logs in with it, and no login 
   await rotatePassword(newcomer, {
     deployment: 'orders',
     cutOver: 'Cut over: recreate orders 2, then redis-users 2',
-    tellTarget: () => world.applyPasswords(),
+    updateTarget: () => world.applyPasswords(),
   })
   const before = (await world.tally()).logins
   const after = await waitUntil(
