@@ -4,9 +4,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { makeSimulatedKeys, type SimulatedNode, startSimulatedAgents } from '@holdfast/testkit'
-import { type ApiClient, createApiClient } from '@holdfast/testkit/platform/api-client'
+import { type SimulatedNode, startSimulatedAgents } from '@holdfast/testkit'
+import { createApiClient } from '@holdfast/testkit/platform/api-client'
 import { bodyOf, nameOf } from './lib/create-body.ts'
+import { enrollNode } from './lib/enroll-node.ts'
 import { openHttpLoad } from './lib/http-load.ts'
 import { type BenchPlatform, startBenchPlatform } from './lib/platform.ts'
 import { percentile } from './lib/stats.ts'
@@ -53,24 +54,9 @@ async function enrollAll({ port, tenants }: BenchPlatform): Promise<SimulatedNod
   const enrolled: SimulatedNode[] = []
   for (let index = 0; index < NODES; index += 1) {
     const { token } = tenants[index % tenants.length] ?? { token: '' }
-    enrolled.push(await enroll(createApiClient(`http://127.0.0.1:${port}`, token), `bench-node-${index}`))
+    enrolled.push(await enrollNode(createApiClient(`http://127.0.0.1:${port}`, token), `bench-node-${index}`))
   }
   return enrolled
-}
-
-async function enroll(api: ApiClient, nodeName: string): Promise<SimulatedNode> {
-  const { body: issued } = await api.post('/api/v1/nodes/join-tokens', { nodeName })
-  const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
-  const { body } = await api.post('/api/v1/nodes/enroll', {
-    nodeName,
-    joinToken: issued['token'],
-    publicKey,
-    encryptionKey,
-    labels: {},
-    engine: { version: '29.0.0', apiVersion: '1.52' },
-    capacity: { cpuMillis: 100_000_000, memoryBytes: 2 ** 50 },
-  })
-  return { nodeId: String(body['nodeId']) as SimulatedNode['nodeId'], generation: 1, identityKey }
 }
 
 /** The body of a deployment with one replica and no resource requests, so that all deployments fit on the nodes. */
