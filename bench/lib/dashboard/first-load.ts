@@ -45,7 +45,7 @@ interface Load {
 
 const overview = LISTS.find(({ name }) => name === 'Overview')
 
-/** What is written after the data is shown belongs to the first load, too. */
+/** The first load includes the tasks and shifts shortly after the data is shown. */
 const SETTLE_MS = 2_000
 
 async function loadOnce(browser: Browser, world: DashboardWorld, signedIn: SignedIn): Promise<Load> {

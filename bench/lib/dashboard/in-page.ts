@@ -1,4 +1,4 @@
-// What a page records about itself: long tasks, layout shifts, the largest paint, the duration of inputs until the next paint,
+// A page records about itself: long tasks, layout shifts, the largest paint, the duration of inputs until the next paint,
 // and when a condition was painted after a click.
 
 import type { BrowserContext, Page } from 'playwright-core'

@@ -136,7 +136,7 @@ async function heap({ browser, world, signedIn, minutes }: Bench): Promise<Row[]
       unit: '%',
       limit: 10,
     },
-    { what: 'cores busy on the machine meanwhile', value: found.busyCores, unit: '' },
+    { what: 'cores busy on the machine in that time', value: found.busyCores, unit: '' },
   ]
 }
 
