@@ -48,7 +48,7 @@ export const PACKAGES: { readonly [name: string]: PackageRow } = {
   },
   tests: { ours: [...ALL_PACKAGES, 'scripts'], builtins: true, npm: true },
   e2e: { ours: ALL_PACKAGES, builtins: true, npm: true },
-  bench: { ours: ALL_PACKAGES, builtins: true, npm: true },
+  bench: { ours: [...ALL_PACKAGES, 'scripts'], builtins: true, npm: true },
   scripts: { ours: ALL_PACKAGES, builtins: true, npm: true },
 }
 
