@@ -280,8 +280,8 @@ test('a text that is not stored is left only after a question', async () => {
 })
 
 test('pages of changes are accessible and no wider than the screen', PATIENCE, async () => {
-  await deploy('gallery')
-  const values = { tenant: platform.acme.id, name: 'gallery' }
+  await deploy('exhibit')
+  const values = { tenant: platform.acme.id, name: 'exhibit' }
   await examinePages(
     page,
     examinedRoutes.editor.map((route) => addressOf(route, values)),

@@ -83,7 +83,7 @@ export async function rollBackChange(newcomer: Newcomer, damage: Damage): Promis
   const { page, hand } = newcomer
   await openDeployment(newcomer, damage.deployment, 'History')
   await page.getByText(damage.change).first().waitFor()
-  await hand.press(link(page, `Roll back to revision ${damage.revision}`))
+  await hand.press(link(page, `Roll back to revision ${damage.revision}`).first())
   await page.getByText(damage.undone).waitFor()
   await hand.press(button(page, damage.rollBack))
   await page.getByRole('heading', { name: 'Rollout' }).waitFor()

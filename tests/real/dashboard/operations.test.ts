@@ -108,7 +108,7 @@ test('a record of the traffic has each secret only where it must be sent', { tim
   await press('Create a token')
   await page.getByLabel('Name', { exact: true }).fill('har')
   await press('Create the token')
-  await press('Copy the token')
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy', exact: true }).click()
   await page.getByText('Copied', { exact: true }).waitFor()
   const issued = String(await page.evaluate('navigator.clipboard.readText()'))
 
