@@ -22,8 +22,9 @@ const DASHBOARD = join(REPOSITORY, 'packages/dashboard/dist')
 const DRAIN_MS = 5_000
 const FOR_EVER_MS = 2 ** 31 - 1
 
+/** Reports to dev:up. If dev:up has died, the write fails first and the disconnect that aborts the start follows. */
 const sendReport = (report: Report): void => {
-  if (process.connected) process.send?.(report)
+  if (process.connected) process.send?.(report, undefined, {}, () => {})
 }
 
 interface StartedPlatform {
