@@ -32,17 +32,19 @@ interface OnNode {
   readonly kept: Map<string, string>
   /** Whether a followed stream never ends, as that from a lost node. */
   readonly isLost?: boolean
+  /** Why a container without lines cannot be read; by default it is not there. */
+  readonly absence?: 'container_not_found' | 'container_not_running'
 }
 
 const streamOf =
-  ({ containers, kept, isLost = false }: OnNode): OpenNodeStream =>
+  ({ containers, kept, isLost = false, absence = 'container_not_found' }: OnNode): OpenNodeStream =>
   (_tenant, _node, { assignmentId = '', previous = false, since = '', follow = false }, reader) => {
     const line = (previous ? kept : containers).get(assignmentId)
     queueMicrotask(() => {
       if (line !== undefined && line.slice(0, line.indexOf(' ')) > since)
         reader.data(STREAM_CHANNELS.stdout, Buffer.from(`${line}\n`))
       if (isLost && follow) return
-      reader.end(line === undefined && !previous ? { error: 'container_not_found' } : {})
+      reader.end(line === undefined && !previous ? { error: absence } : {})
     })
     return { credit() {}, room: 0, send() {}, close() {} }
   }
@@ -139,10 +141,15 @@ test('a stream that never ends does not keep the next attempt from being followe
   expect(await textsOf(lines)).toEqual(['second'])
 })
 
-test.each([true, false])(
-  'a container that is removed before its log is opened leaves the kept log and no gap, follow=%s',
-  async (follow) => {
-    const node: OnNode = { containers: new Map(), kept: new Map([[FIRST, lineAt(1, 'first')]]) }
+test.each([
+  { follow: true, absence: 'container_not_found' },
+  { follow: false, absence: 'container_not_found' },
+  { follow: true, absence: 'container_not_running' },
+  { follow: false, absence: 'container_not_running' },
+] as const)(
+  'a container that is removed before its log is opened leaves the kept log and no gap: $follow, $absence',
+  async ({ follow, absence }) => {
+    const node: OnNode = { containers: new Map(), kept: new Map([[FIRST, lineAt(1, 'first')]]), absence }
     const { read } = await platform({ ...JOB, phase: 'succeeded' }, node)
     expect(await textsOf(await read(follow))).toEqual(['first'])
   },

@@ -96,6 +96,9 @@ function noteAttempts(
   return { next: () => noted.shift(), close }
 }
 
+/** An engine refuses to read the log of a container while it removes it, and does not find it afterwards. */
+const REMOVED: ReadonlySet<string> = new Set(['container_not_found', 'container_not_running'])
+
 async function* linesOfAttempt(
   deps: LogDeps,
   caller: Caller,
@@ -106,7 +109,7 @@ async function* linesOfAttempt(
   const progress = newProgress()
   let isRemoved = false
   for await (const line of liveLines(deps, caller, attempt, query, signal, progress))
-    if ('unavailable' in line && line.unavailable.reason === 'container_not_found') isRemoved = true
+    if ('unavailable' in line && REMOVED.has(line.unavailable.reason)) isRemoved = true
     else yield line
   // The agent keeps the lines of a container before it removes it, so those that were not read are among the kept ones.
   if (query.follow || isRemoved || !isPlaced(deps.store, caller.tenant, attempt))
