@@ -39,17 +39,6 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
     seenBy: ['loss-stated'],
   },
   {
-    name: 'promotable nodes forgotten by a restart',
-    edits: [
-      core(
-        'promotion/node/follow-volume.ts',
-        'const durable = { epoch, cv, configured, asked, handover, checkpoint: 0 }',
-        'const durable = { epoch, cv, configured: configured.slice(configured.length), asked, handover, checkpoint: 0 }',
-      ),
-    ],
-    seenBy: ['one-writer'],
-  },
-  {
     name: 'silent promotable node dropped without the server',
     edits: [
       core(
