@@ -2,7 +2,7 @@
 // phases, the palette, and the rows of the why matrix.
 
 import type { Page } from 'playwright-core'
-import { numbers } from './in-page.ts'
+import { numbers, paintedAt } from './in-page.ts'
 import { LISTS, TABS } from './pages.ts'
 import { WAITING } from './world.ts'
 
@@ -13,13 +13,13 @@ const LEAST_MS = 16
 export async function measureInputs(page: Page, tenant: string): Promise<number[]> {
   const count = { inputs: 0 }
   await page.goto(`/ui/t/${tenant}/deployments`)
-  await page.waitForFunction(LISTS[0]?.isShown ?? 'true')
+  await paintedAt(page, LISTS[0]?.isShown ?? 'true')
   await page.evaluate('recorded.inputs = {}')
   await useList(page, count)
   await usePalette(page, count)
   const ofList = await numbers(page, 'Object.values(recorded.inputs)')
   await page.goto(`/ui/t/${tenant}/deployments/${WAITING}/why`)
-  await page.waitForFunction(TABS.at(-1)?.isShown ?? 'true')
+  await paintedAt(page, TABS.at(-1)?.isShown ?? 'true')
   await page.evaluate('recorded.inputs = {}')
   await useMatrix(page, count)
   const slow = [...ofList, ...(await numbers(page, 'Object.values(recorded.inputs)'))]

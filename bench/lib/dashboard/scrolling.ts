@@ -1,7 +1,7 @@
 // Scrolls through a whole list, which reads its pages on the way, and gives the tasks that were too long.
 
 import type { Page } from 'playwright-core'
-import { numbers } from './in-page.ts'
+import { numbers, paintedAt } from './in-page.ts'
 import { LISTS } from './pages.ts'
 
 export interface Scrolled {
@@ -27,7 +27,7 @@ const SCROLL = `new Promise((resolve) => {
 
 export async function scrollAll(page: Page, tenant: string): Promise<Scrolled> {
   await page.goto(`/ui/t/${tenant}/deployments`)
-  await page.waitForFunction(LISTS[0]?.isShown ?? 'true')
+  await paintedAt(page, LISTS[0]?.isShown ?? 'true')
   await page.evaluate('recorded.tasks = []')
   const began = performance.now()
   const [rows = 0] = await numbers(page, SCROLL)
