@@ -11,14 +11,14 @@ test('the test files that start first exist', () => {
 
 test('starts the longest test files first, each within its project', () => {
   const [lab, unit] = [{}, {}]
-  const inOrder = longestFirst('/root', [
-    { project: unit, moduleId: '/root/a.test.ts' },
-    { project: lab, moduleId: '/root/e2e/cli.test.ts' },
-    { project: lab, moduleId: '/root/e2e/jobs.test.ts' },
-    { project: lab, moduleId: '/root/e2e/scaling.test.ts' },
-    { project: lab, moduleId: '/root/e2e/promotion.test.ts' },
+  const inOrder = longestFirst('/repository', [
+    { project: unit, moduleId: '/repository/a.test.ts' },
+    { project: lab, moduleId: '/repository/e2e/cli.test.ts' },
+    { project: lab, moduleId: '/repository/e2e/jobs.test.ts' },
+    { project: lab, moduleId: '/repository/e2e/scaling.test.ts' },
+    { project: lab, moduleId: '/repository/e2e/promotion.test.ts' },
   ])
-  expect(inOrder.map(({ moduleId }) => moduleId.replace('/root/', ''))).toEqual([
+  expect(inOrder.map(({ moduleId }) => moduleId.replace('/repository/', ''))).toEqual([
     'a.test.ts',
     'e2e/promotion.test.ts',
     'e2e/scaling.test.ts',

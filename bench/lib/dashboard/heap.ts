@@ -21,8 +21,8 @@ const RATE = 50
 const CHANGED = 200
 const VISIT_MS = 5_000
 /**
- * What the cache keeps of pages that were left stays for five minutes, and the engine compiles what is used often, so a long
- * measurement begins after that time, and a short one after a tenth of its own.
+ * The cache keeps the data of a page for five minutes after the page was left, and the browser compiles code that runs often. So a
+ * long measurement begins after five minutes, and a short one after a tenth of its time.
  */
 const warmUpMinutes = (minutes: number): number => Math.min(5, minutes / 10)
 

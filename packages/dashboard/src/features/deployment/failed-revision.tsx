@@ -57,7 +57,7 @@ function Ways({ name, back }: { readonly name: string; readonly back: number | u
           search={{ act: 'rollback', revision: back }}
           className={styles.act}
         >
-          {words.rollBack(back)}
+          {texts.history.rollBack(back)}
         </Link>
       )}
       <Link
