@@ -29,7 +29,7 @@ const INSTALLED = 'holdfast() { node_modules/.bin/node ../cli/holdfast.mjs "$@";
 const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
 /** Longest time for which a read-only command is repeated until its output matches. */
-const RETRY_MS = 90_000
+const RETRY_MS = 180_000
 /** Time between two repetitions. The walk runs beside other tests, so it must not keep a core busy while it waits. */
 const RETRY_PAUSE_MS = 1_000
 const REAPED_MS = 10_000
