@@ -51,5 +51,5 @@ export const TABS: readonly KnownPage[] = [
   tab('Replicas', CONTENT),
   tab('History', CONTENT),
   tab('Events', CONTENT),
-  tab('Why', 'main figure tbody tr', 20),
+  tab('Why', 'main figure tbody tr', 16),
 ]

@@ -8,9 +8,10 @@ import type {
   PlacementEntry,
   StatusWithTimeline,
 } from '@holdfast/contract'
-import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
+import { type Pages, usePages } from './resources/use-pages.ts'
 import { useSession } from './session.tsx'
 
 export interface DeploymentFilter {
@@ -18,38 +19,11 @@ export interface DeploymentFilter {
   readonly phase?: string | undefined
 }
 
-export interface DeploymentPages {
-  readonly items: readonly DeploymentSummary[] | undefined
-  readonly error: Error | null
-  readonly hasMore: boolean
-  /** True while the items are those of the filter before. */
-  readonly isOld: boolean
-  readMore(): void
-}
-
-const PAGE = 500
-
-export function useDeployments(filter: DeploymentFilter): DeploymentPages {
+export function useDeployments(filter: DeploymentFilter): Pages<DeploymentSummary> {
   const { client, tenant } = useSession()
-  const query = useInfiniteQuery({
-    queryKey: keys.deploymentList(tenant, filter),
-    placeholderData: keepPreviousData,
-    initialPageParam: '',
-    queryFn: async ({ signal, pageParam }) => {
-      const page = pageParam === '' ? {} : { cursor: pageParam }
-      return requireValue(await client.deployments.summaries({ ...filter, ...page, limit: PAGE }, { signal }))
-    },
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  })
-  return {
-    items: query.data?.pages.flatMap(({ items }) => items),
-    error: query.error,
-    hasMore: query.hasNextPage,
-    isOld: query.isPlaceholderData,
-    readMore() {
-      if (!query.isFetching) void query.fetchNextPage()
-    },
-  }
+  return usePages(keys.deploymentList(tenant, filter), (page, options) =>
+    client.deployments.summaries({ ...filter, ...page }, options),
+  )
 }
 
 /** The first matches of a name, for the palette. */

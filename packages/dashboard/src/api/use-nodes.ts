@@ -2,39 +2,17 @@
 
 import { readAll } from '@holdfast/client'
 import type { Node, NodeReplica, NodeSummary } from '@holdfast/contract'
-import { keepPreviousData, type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
+import { type Pages, usePages } from './resources/use-pages.ts'
 import { useSession } from './session.tsx'
 
-export interface NodePages {
-  readonly items: readonly NodeSummary[] | undefined
-  readonly error: Error | null
-  readonly hasMore: boolean
-  readMore(): void
-}
-
-const PAGE = 500
-
-export function useNodes(): NodePages {
+export function useNodes(): Pages<NodeSummary> {
   const { client, tenant } = useSession()
-  const query = useInfiniteQuery({
-    queryKey: keys.nodes(tenant, 'list'),
-    initialPageParam: '',
-    queryFn: async ({ signal, pageParam }) => {
-      const page = pageParam === '' ? {} : { cursor: pageParam }
-      return requireValue(await client.nodes.summaries({ ...page, limit: PAGE, sort: 'worst' }, { signal }))
-    },
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  })
-  return {
-    items: query.data?.pages.flatMap(({ items }) => items),
-    error: query.error,
-    hasMore: query.hasNextPage,
-    readMore() {
-      if (!query.isFetching) void query.fetchNextPage()
-    },
-  }
+  return usePages(keys.nodes(tenant, 'list'), (page, options) =>
+    client.nodes.summaries({ ...page, sort: 'worst' }, options),
+  )
 }
 
 /** The first matches of a name, for the palette. */

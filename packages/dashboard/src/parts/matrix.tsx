@@ -3,13 +3,14 @@
 
 import { REFUSAL_TEXTS, type WordText } from '@holdfast/contract'
 import { Button } from '@mantine/core'
-import { Fragment, useId, useState } from 'react'
+import { Fragment, memo, useId, useState } from 'react'
 import { texts } from '../texts/en.ts'
 import { showValue, wordsOf } from '../texts/show-value.ts'
 import { Icon } from './icon.tsx'
 import styles from './matrix.module.css'
 import { allFilters, type MatrixReason, type MatrixRow, refusingFilters } from './matrix-rows.ts'
 import { Panel } from './panel.tsx'
+import { useGrowingCount } from './use-growing-count.ts'
 import { useNarrow } from './use-narrow.ts'
 
 export function Matrix({ rows }: { readonly rows: readonly MatrixRow[] }) {
@@ -43,6 +44,7 @@ function Table({
   readonly rows: readonly MatrixRow[]
   readonly filters: readonly string[]
 }) {
+  const count = useGrowingCount(rows.length)
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <figure className={styles.scroll} aria-label={texts.why.matrix} tabIndex={0}>
@@ -59,7 +61,7 @@ function Table({
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows.slice(0, count).map((row) => (
             <TableRow key={row.id} row={row} filters={filters} />
           ))}
         </tbody>
@@ -68,33 +70,35 @@ function Table({
   )
 }
 
-function TableRow({ row, filters }: { readonly row: MatrixRow; readonly filters: readonly string[] }) {
-  const [opened, setOpened] = useState(false)
-  const id = useId()
-  const refused = new Set(row.reasons.map(({ filter }) => filter))
-  return (
-    <Fragment>
-      <tr>
-        <th scope="row">
-          <Opener row={row} opened={opened} controls={id} onToggle={() => setOpened(!opened)} />
-        </th>
-        {filters.map((filter) => (
-          <td key={filter}>
-            {refused.has(filter) ? <No /> : <span className={styles.yes}>{texts.why.yes}</span>}
-          </td>
-        ))}
-        <td className={styles.remedy}>{row.reasons.length === 0 ? texts.why.fits : row.remedy}</td>
-      </tr>
-      {opened ? (
-        <tr id={id}>
-          <td colSpan={filters.length + 2} className={styles.details}>
-            <Reasons row={row} />
-          </td>
+const TableRow = memo(
+  ({ row, filters }: { readonly row: MatrixRow; readonly filters: readonly string[] }) => {
+    const [opened, setOpened] = useState(false)
+    const id = useId()
+    const refused = new Set(row.reasons.map(({ filter }) => filter))
+    return (
+      <Fragment>
+        <tr>
+          <th scope="row">
+            <Opener row={row} opened={opened} controls={id} onToggle={() => setOpened(!opened)} />
+          </th>
+          {filters.map((filter) => (
+            <td key={filter}>
+              {refused.has(filter) ? <No /> : <span className={styles.yes}>{texts.why.yes}</span>}
+            </td>
+          ))}
+          <td className={styles.remedy}>{row.reasons.length === 0 ? texts.why.fits : row.remedy}</td>
         </tr>
-      ) : null}
-    </Fragment>
-  )
-}
+        {opened ? (
+          <tr id={id}>
+            <td colSpan={filters.length + 2} className={styles.details}>
+              <Reasons row={row} />
+            </td>
+          </tr>
+        ) : null}
+      </Fragment>
+    )
+  },
+)
 
 const No = () => (
   <strong className={styles.no}>

@@ -1,9 +1,9 @@
 // A table of which only the rows near the view are in the document; the whole page scrolls. Two empty rows take the place of
 // those above and below. On a phone each row becomes a card of two lines.
 
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, type ReactNode, useEffect, useRef } from 'react'
 import { useNarrow } from './use-narrow.ts'
+import { useRowsInView } from './use-rows-in-view.ts'
 import styles from './virtual-table.module.css'
 
 export interface Column<T> {
@@ -36,16 +36,10 @@ const NEAR_ROWS = 20
 export function VirtualTable<T>({ columns, items, keyOf, hasMore, onEnd }: Props<T>) {
   const table = useRef<HTMLTableElement>(null)
   const height = useNarrow() ? NARROW_ROW_PX : ROW_PX
-  const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0), [])
-  const rows = useWindowVirtualizer({
-    count: items.length,
-    estimateSize: () => height,
-    overscan: 12,
-    scrollMargin: top,
-  })
-  const shown = rows.getVirtualItems()
-  const [first, last] = [shown[0]?.index ?? 0, shown.at(-1)?.index ?? 0]
+  const inView = useRowsInView(table, height)
+  // A list that became shorter is scrolled back by the browser, one frame later.
+  const first = Math.min(inView.first, items.length - 1)
+  const last = Math.min(items.length, first + inView.count) - 1
   useEffect(() => {
     if (hasMore && last >= items.length - NEAR_ROWS) onEnd()
   }, [hasMore, last, items.length, onEnd])
@@ -68,20 +62,36 @@ export function VirtualTable<T>({ columns, items, keyOf, hasMore, onEnd }: Props
       <tbody>
         <Gap columns={columns.length} height={first * height} />
         {items.slice(first, last + 1).map((item, at) => (
-          <tr key={keyOf(item)} className={styles.row} aria-rowindex={first + at + 2} style={{ height }}>
-            {columns.map((column) => (
-              <td key={column.title} data-narrow={column.narrow} title={column.hint?.(item)}>
-                {column.labelled === true ? <span className={styles.label}>{column.title} </span> : null}
-                {column.cell(item)}
-              </td>
-            ))}
-          </tr>
+          <Row key={keyOf(item)} columns={columns} item={item} index={first + at} height={height} />
         ))}
         <Gap columns={columns.length} height={(items.length - last - 1) * height} />
       </tbody>
     </table>
   )
 }
+
+interface RowProps<T> {
+  readonly columns: readonly Column<T>[]
+  readonly item: T
+  readonly index: number
+  readonly height: number
+}
+
+function PlainRow<T>({ columns, item, index, height }: RowProps<T>) {
+  return (
+    <tr className={styles.row} aria-rowindex={index + 2} style={{ height }}>
+      {columns.map((column) => (
+        <td key={column.title} data-narrow={column.narrow} title={column.hint?.(item)}>
+          {column.labelled === true ? <span className={styles.label}>{column.title} </span> : null}
+          {column.cell(item)}
+        </td>
+      ))}
+    </tr>
+  )
+}
+
+/** Rows that stay in view while the page scrolls are not rendered again. */
+const Row: <T>(props: RowProps<T>) => ReactNode = memo(PlainRow)
 
 /** The place of rows that are not in the document. */
 function Gap({ columns, height }: { readonly columns: number; readonly height: number }) {

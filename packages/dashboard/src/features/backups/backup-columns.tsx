@@ -1,8 +1,8 @@
 // The columns of the list of backups.
 
 import type { Backup } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { Moment } from '../../parts/moment.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { backupTexts } from '../../texts/en/backups.ts'
 import { formatBytes } from '../../texts/format.ts'
@@ -13,9 +13,9 @@ export const backupColumns = (tenant: string): readonly Column<Backup>[] => [
     width: '30%',
     narrow: 'start',
     cell: ({ id, deploymentName }) => (
-      <Link to="/t/$tenant/backups/$backup" params={{ tenant, backup: id }} data-row>
+      <PlainLink to="/t/$tenant/backups/$backup" params={{ tenant, backup: id }} data-row>
         {deploymentName}
-      </Link>
+      </PlainLink>
     ),
     hint: ({ id }) => id,
   },

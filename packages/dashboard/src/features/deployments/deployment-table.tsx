@@ -1,11 +1,11 @@
 // Deployments as rows: the name leads to the explanation.
 
 import type { DeploymentSummary } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useSession } from '../../api/session.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { texts } from '../../texts/en.ts'
 
@@ -27,9 +27,9 @@ const columnsOf = (tenant: string): readonly Column<DeploymentSummary>[] => [
     width: '28%',
     narrow: 'start',
     cell: ({ name }) => (
-      <Link to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} search={{}} data-row>
+      <PlainLink to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
   },
   {

@@ -1,9 +1,9 @@
 // The columns of the list of jobs.
 
 import type { JobRecord } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { Moment } from '../../parts/moment.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { jobTexts } from '../../texts/en/jobs.ts'
 import { formatDuration } from '../../texts/format.ts'
@@ -14,9 +14,9 @@ export const jobColumns = (tenant: string): readonly Column<JobRecord>[] => [
     width: '26%',
     narrow: 'start',
     cell: ({ id, name }) => (
-      <Link to="/t/$tenant/jobs/$job" params={{ tenant, job: id }} data-row>
+      <PlainLink to="/t/$tenant/jobs/$job" params={{ tenant, job: id }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
     hint: ({ id }) => id,
   },

@@ -1,7 +1,6 @@
 // The nodes of the tenant, those in trouble first.
 
 import type { NodeSummary } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { explainFailure } from '../../api/failure.ts'
 import { useSession } from '../../api/session.tsx'
@@ -14,6 +13,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
@@ -80,9 +80,9 @@ const columnsOf = (tenant: string): readonly Column<NodeSummary>[] => [
     width: '20%',
     narrow: 'start',
     cell: ({ id, name }) => (
-      <Link to="/t/$tenant/nodes/$node" params={{ tenant, node: id }} data-row>
+      <PlainLink to="/t/$tenant/nodes/$node" params={{ tenant, node: id }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
   },
   { title: texts.nodes.status, width: '22%', narrow: 'below', cell: (node) => <State node={node} /> },

@@ -2,7 +2,7 @@
 
 import type { TenantSummary } from '@holdfast/contract'
 import { TextInput } from '@mantine/core'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
 import { useWorstTenants } from '../../api/platform/use-platform.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
@@ -10,6 +10,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { platformEquivalents } from '../../texts/commands/platform.ts'
 import { texts } from '../../texts/en.ts'
@@ -71,9 +72,9 @@ const COLUMNS: readonly Column<TenantSummary>[] = [
     width: '20%',
     narrow: 'start',
     cell: ({ id, name }) => (
-      <Link to="/platform/tenants/$id" params={{ id }} data-row>
+      <PlainLink to="/platform/tenants/$id" params={{ id }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
     hint: ({ name }) => name,
   },

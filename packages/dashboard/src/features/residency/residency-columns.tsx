@@ -1,7 +1,7 @@
 // The columns of the residency report.
 
-import { Link } from '@tanstack/react-router'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { residencyTexts } from '../../texts/en/residency.ts'
 import type { ResidencyRow } from './residency-rows.ts'
@@ -12,9 +12,9 @@ export const residencyColumns = (tenant: string): readonly Column<ResidencyRow>[
     width: '18%',
     narrow: 'start',
     cell: ({ name }) => (
-      <Link to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} search={{}} data-row>
+      <PlainLink to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
   },
   {

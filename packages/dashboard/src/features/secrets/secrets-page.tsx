@@ -13,6 +13,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import { type Column, VirtualTable } from '../../parts/virtual-table.tsx'
 import { secretEquivalents } from '../../texts/commands/secrets.ts'
 import { texts } from '../../texts/en.ts'
@@ -93,9 +94,13 @@ const columnsOf = (tenant: string): readonly Column<SecretSummary>[] => [
     width: '32%',
     narrow: 'start',
     cell: ({ path, namespace, resource }) => (
-      <Link to="/t/$tenant/secrets/$namespace/$resource" params={{ tenant, namespace, resource }} data-row>
+      <PlainLink
+        to="/t/$tenant/secrets/$namespace/$resource"
+        params={{ tenant, namespace, resource }}
+        data-row
+      >
         {path}
-      </Link>
+      </PlainLink>
     ),
     hint: ({ path }) => path,
   },

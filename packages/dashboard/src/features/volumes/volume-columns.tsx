@@ -1,9 +1,9 @@
 // The columns of the list of volumes.
 
 import type { Volume } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { Moment } from '../../parts/moment.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import type { Column } from '../../parts/virtual-table.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { formatBytes } from '../../texts/format.ts'
@@ -14,9 +14,9 @@ export const volumeColumns = (tenant: string): readonly Column<Volume>[] => [
     width: '22%',
     narrow: 'start',
     cell: ({ id, name }) => (
-      <Link to="/t/$tenant/volumes/$volume" params={{ tenant, volume: id }} data-row>
+      <PlainLink to="/t/$tenant/volumes/$volume" params={{ tenant, volume: id }} data-row>
         {name}
-      </Link>
+      </PlainLink>
     ),
   },
   {
