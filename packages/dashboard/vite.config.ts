@@ -8,6 +8,9 @@ import { defineConfig } from 'vite'
 /** The server that answers /api while the dashboard is developed with `npx vite packages/dashboard`. */
 const server = env.HOLDFAST_URL ?? 'http://127.0.0.1:8080'
 
+const FIRST_LIBRARIES =
+  /node_modules\/(react|react-dom|scheduler|@tanstack\/(history|query-core|react-query|react-router|react-store|router-core|store))\//
+
 export default defineConfig({
   root: import.meta.dirname,
   base: '/ui/',
@@ -20,6 +23,10 @@ export default defineConfig({
     // Small files would become data: URLs, which the policy rejects.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Browsers read few files at a time, so the libraries of the first load are one file instead of twenty.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'libraries', test: FIRST_LIBRARIES }] } },
+    },
   },
   server: { proxy: { '/api': { target: server, ws: true } } },
 })

@@ -34,12 +34,12 @@ describe('the built dashboard', () => {
   })
 })
 
-test('the first load has the static imports of the page and of the overview, and no lazy chunk', () => {
+test('the first load has the static imports of the page, and no lazy chunk', () => {
   const manifest = {
     'index.html': { file: 'a.js', imports: ['_shared.js'], css: ['a.css'] },
-    '_shared.js': { file: 'shared.js' },
-    'src/features/overview/overview-page.tsx': { file: 'b.js', imports: ['_shared.js'], css: ['b.css'] },
+    '_shared.js': { file: 'shared.js', imports: ['_libraries.js'], css: ['shared.css'] },
+    '_libraries.js': { file: 'libraries.js' },
     'src/features/editor/editor-page.tsx': { file: 'c.js' },
   }
-  expect(filesOfFirstLoad(manifest)).toEqual(['a.js', 'a.css', 'b.js', 'b.css', 'shared.js'])
+  expect(filesOfFirstLoad(manifest)).toEqual(['a.js', 'a.css', 'shared.js', 'shared.css', 'libraries.js'])
 })

@@ -5,17 +5,11 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createQueryClient } from './api/query-client.ts'
-import { router } from './router.ts'
+import { queries, router } from './router.ts'
 import { useScheme } from './theme/scheme.ts'
 import './theme/mantine.css'
 import './theme/tokens.css'
 import './theme/base.css'
-
-const queries = createQueryClient(() => {
-  const { pathname } = router.state.location
-  if (pathname !== '/login') void router.navigate({ to: '/login', search: { next: pathname } })
-})
 
 /** Variables and classes come from files, because the content security policy allows no style element of a script. */
 function Dashboard() {

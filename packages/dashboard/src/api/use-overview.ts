@@ -1,23 +1,28 @@
 // The overview of the tenant, and its latest events.
 
 import type { EventPage, Overview } from '@holdfast/contract'
-import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { requireValue } from './failure.ts'
 import { keys } from './keys.ts'
-import { useSession } from './session.tsx'
+import { type Session, useSession } from './session.tsx'
 
-export function useOverview(): UseQueryResult<Overview> {
-  const { client, tenant } = useSession()
-  return useQuery({
+/** The newest events on the overview. */
+export const LATEST_EVENTS = 12
+
+/** Also for the route, which reads it while the code of the page is on its way. */
+export const overviewQuery = ({ client, tenant }: Pick<Session, 'client' | 'tenant'>) =>
+  queryOptions({
     queryKey: keys.overview(tenant),
-    queryFn: async ({ signal }) => requireValue(await client.tenants.overview({ signal })),
+    queryFn: async ({ signal }): Promise<Overview> => requireValue(await client.tenants.overview({ signal })),
   })
-}
 
-export function useLatestEvents(limit: number): UseQueryResult<EventPage> {
-  const { client, tenant } = useSession()
-  return useQuery({
-    queryKey: keys.events(tenant, { limit }),
-    queryFn: async ({ signal }) => requireValue(await client.events({ limit }, { signal })),
+export const latestEventsQuery = ({ client, tenant }: Pick<Session, 'client' | 'tenant'>) =>
+  queryOptions({
+    queryKey: keys.events(tenant, { limit: LATEST_EVENTS }),
+    queryFn: async ({ signal }): Promise<EventPage> =>
+      requireValue(await client.events({ limit: LATEST_EVENTS }, { signal })),
   })
-}
+
+export const useOverview = (): UseQueryResult<Overview> => useQuery(overviewQuery(useSession()))
+
+export const useLatestEvents = (): UseQueryResult<EventPage> => useQuery(latestEventsQuery(useSession()))

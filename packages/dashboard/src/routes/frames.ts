@@ -1,12 +1,22 @@
 // The frames of all pages: the root, sign-in, a tenant, and the platform.
 
-import { createRootRoute, createRoute, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import type { QueryClient } from '@tanstack/react-query'
+import { createRootRouteWithContext, createRoute, lazyRouteComponent, Outlet } from '@tanstack/react-router'
+import { meQuery } from '../api/use-me.ts'
 import { Home } from '../shell/home.tsx'
 import { NoPage, NoPageAlone } from '../shell/no-page.tsx'
 import { PlatformFrame, TenantFrame } from '../shell/tenant-frame.tsx'
 import { given, text } from './search.ts'
 
-export const root = createRootRoute({ component: Outlet, notFoundComponent: NoPageAlone })
+/** Routes read data ahead of their pages with this. */
+interface RouteContext {
+  readonly queries: QueryClient
+}
+
+export const root = createRootRouteWithContext<RouteContext>()({
+  component: Outlet,
+  notFoundComponent: NoPageAlone,
+})
 
 export const home = createRoute({ getParentRoute: () => root, path: '/', component: Home })
 
@@ -20,6 +30,9 @@ export const login = createRoute({
 export const tenant = createRoute({
   getParentRoute: () => root,
   path: 't/$tenant',
+  loader({ context, params }) {
+    void context.queries.prefetchQuery(meQuery(params.tenant))
+  },
   component: TenantFrame,
   notFoundComponent: NoPage,
 })

@@ -1,14 +1,24 @@
-// The pages of a tenant, without those of one deployment.
+// The pages of a tenant, without those of one deployment. Only the overview, where most visits begin, is part of the first
+// load.
 
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { createBrowserClient } from '../api/session.tsx'
+import { latestEventsQuery, overviewQuery } from '../api/use-overview.ts'
 import type { TimelineFilter } from '../api/use-timeline.ts'
+import { OverviewPage } from '../features/overview/overview-page.tsx'
 import { tenant } from './frames.ts'
 import { given, text } from './search.ts'
 
 const overview = createRoute({
   getParentRoute: () => tenant,
   path: '/',
-  component: lazyRouteComponent(() => import('../features/overview/overview-page.tsx'), 'OverviewPage'),
+  // Not awaited: the reads and the code of the page arrive in any order.
+  loader({ context: { queries }, params: { tenant } }) {
+    const session = { tenant, client: createBrowserClient(tenant) }
+    void queries.prefetchQuery(overviewQuery(session))
+    void queries.prefetchQuery(latestEventsQuery(session))
+  },
+  component: OverviewPage,
 })
 
 const deployments = createRoute({

@@ -5,6 +5,7 @@ import { useSession } from '../api/session.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/en.ts'
 import { chooseScheme, SCHEME_CHOICES, useSchemeChoice } from '../theme/scheme.ts'
+import { AccountButton } from './account-button.tsx'
 import styles from './shell.module.css'
 import { useSignOut } from './use-sign-out.ts'
 
@@ -15,11 +16,7 @@ export function AccountMenu({ onShowKeys }: { onShowKeys(): void }) {
   return (
     <Menu position="bottom-end" width={220}>
       <Menu.Target>
-        <button type="button" className={styles.account}>
-          <span className={styles.accountName}>{texts.shell.role(me.token.name, me.token.role)}</span>
-          <span className={styles.accountShort}>{texts.shell.account}</span>
-          <Icon name="chevron" size={14} />
-        </button>
+        <AccountButton />
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label className={styles.accountLabel}>

@@ -1,6 +1,6 @@
 // Whether the page is current: a word, a shape, and the time of the last message.
 
-import { Tooltip } from '@mantine/core'
+import { useId } from 'react'
 import { useLiveState } from '../live/live-provider.tsx'
 import type { LiveState } from '../live/live-state.ts'
 import type { IconName } from '../parts/icon.tsx'
@@ -28,23 +28,22 @@ export function LivePill() {
   const state = useLiveState()
   const now = useNow()
   const kind = shownKind(state)
+  const id = useId()
   const heardAt = 'heardAt' in state ? state.heardAt : undefined
   const time = heardAt === undefined ? undefined : formatTime(new Date(heardAt).toISOString(), now)
   return (
-    <Tooltip
-      label={texts.live.details[kind]}
-      multiline
-      w={280}
-      events={{ hover: true, focus: true, touch: true }}
-    >
+    <span className={styles.place}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the explanation must be reachable by keyboard */}
-      <span className={styles.pill} data-kind={kind} role="status" tabIndex={0}>
+      <span className={styles.pill} data-kind={kind} role="status" tabIndex={0} aria-describedby={id}>
         <Icon name={ICONS[kind]} size={14} />
         <span>{texts.live[kind]}</span>
         {time === undefined ? null : (
           <span className={styles.time}>{kind === 'live' ? time : texts.live.asOf(time)}</span>
         )}
       </span>
-    </Tooltip>
+      <span id={id} role="tooltip" className={styles.details}>
+        {texts.live.details[kind]}
+      </span>
+    </span>
   )
 }

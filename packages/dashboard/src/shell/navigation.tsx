@@ -1,36 +1,39 @@
 // The list of pages, at the left of wide screens and in a drawer on narrow ones.
 
-import { Link } from '@tanstack/react-router'
+import { useLocation } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { mayDo, useSession } from '../api/session.tsx'
+import { PlainLink, pathOf } from '../parts/plain-link.tsx'
 import { texts } from '../texts/en.ts'
 import { PAGES, PLATFORM_PAGES } from './pages.ts'
 import styles from './shell.module.css'
 
 export function Navigation({ onChosen }: { onChosen?(): void }) {
   const { tenant, me } = useSession()
+  const pathname = useLocation({ select: (location) => location.pathname })
   const chosen = onChosen === undefined ? {} : { onClick: onChosen }
+  const link = ({ to, label, exact }: (typeof PAGES | typeof PLATFORM_PAGES)[number]): ReactNode => {
+    const path = pathOf(to, { tenant })
+    const open = pathname === path || (!exact && pathname.startsWith(`${path}/`))
+    return (
+      <PlainLink
+        key={to}
+        to={to}
+        params={{ tenant }}
+        className={styles.page}
+        {...(open ? { 'aria-current': 'page' } : {})}
+        {...chosen}
+      >
+        {label}
+      </PlainLink>
+    )
+  }
+  const administers = mayDo(me, 'tenants:choose')
   return (
     <nav className={styles.pages} aria-label={texts.shell.navigation}>
-      {PAGES.map(({ to, label, exact }) => (
-        <Link
-          key={to}
-          to={to}
-          params={{ tenant }}
-          activeOptions={{ exact }}
-          className={styles.page}
-          {...chosen}
-        >
-          {label}
-        </Link>
-      ))}
-      {mayDo(me, 'tenants:choose') ? <hr className={styles.divider} /> : null}
-      {mayDo(me, 'tenants:choose')
-        ? PLATFORM_PAGES.map(({ to, label, exact }) => (
-            <Link key={to} to={to} activeOptions={{ exact }} className={styles.page} {...chosen}>
-              {label}
-            </Link>
-          ))
-        : null}
+      {PAGES.map(link)}
+      {administers ? <hr className={styles.divider} /> : null}
+      {administers ? PLATFORM_PAGES.map(link) : null}
     </nav>
   )
 }

@@ -1,31 +1,27 @@
 // The frame of every page of a tenant: header, navigation, content.
 
-import { Drawer } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, useState } from 'react'
 import { mayDo, useSession } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
 import { useStale } from '../live/live-provider.tsx'
-import { Palette } from '../palette/palette.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/en.ts'
-import { AccountMenu } from './account-menu.tsx'
-import { KeysDialog } from './keys-dialog.tsx'
+import { AccountButton } from './account-button.tsx'
+import { Later } from './later.tsx'
 import { LivePill } from './live-pill.tsx'
 import { Navigation } from './navigation.tsx'
-import { PAGES, PLATFORM_PAGES } from './pages.ts'
+import type { Overlay } from './overlays.tsx'
 import styles from './shell.module.css'
-import { TenantSwitcher } from './tenant-switcher.tsx'
-import { useRunCommand } from './use-run-command.ts'
 import { useShortcuts } from './use-shortcuts.ts'
 
-const ALL_PAGES = [...PAGES, ...PLATFORM_PAGES]
+const Overlays = lazy(async () => ({ default: (await import('./overlays.tsx')).Overlays }))
+const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.tsx')).AccountMenu }))
+const TenantMenu = lazy(async () => ({ default: (await import('./tenant-menu.tsx')).TenantMenu }))
 
 export function Shell() {
-  const [open, setOpen] = useState<'palette' | 'keys' | 'pages'>()
-  const { me } = useSession()
+  const [open, setOpen] = useState<Overlay>()
   const stale = useStale()
-  const runCommand = useRunCommand()
   const close = (): void => setOpen(undefined)
   useShortcuts({ onPalette: () => setOpen('palette'), onHelp: () => setOpen('keys') })
   return (
@@ -48,31 +44,14 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Palette
-        opened={open === 'palette'}
-        pages={mayDo(me, 'tenants:choose') ? ALL_PAGES : PAGES}
-        onClose={close}
-        onRun={runCommand}
-      />
-      {open === 'keys' ? <KeysDialog onClose={close} /> : null}
-      <Drawer.Root opened={open === 'pages'} onClose={close} size={260} lockScroll={false}>
-        <Drawer.Overlay />
-        <Drawer.Content>
-          {/* Mantine's own head is a header element, which would be a second banner of the page. */}
-          <div className={styles.drawerHead}>
-            <Drawer.Title>{texts.shell.navigation}</Drawer.Title>
-            <Drawer.CloseButton aria-label={texts.shell.closeNavigation} />
-          </div>
-          <Drawer.Body>
-            <Navigation onChosen={close} />
-          </Drawer.Body>
-        </Drawer.Content>
-      </Drawer.Root>
+      <Later now={open !== undefined}>
+        <Overlays open={open} onClose={close} />
+      </Later>
     </>
   )
 }
 
-function Header({ onOpen }: { onOpen(what: 'palette' | 'keys' | 'pages'): void }) {
+function Header({ onOpen }: { onOpen(what: Overlay): void }) {
   return (
     <header className={styles.header}>
       <button
@@ -86,7 +65,7 @@ function Header({ onOpen }: { onOpen(what: 'palette' | 'keys' | 'pages'): void }
       <Link to="/" className={styles.product}>
         {texts.product}
       </Link>
-      <TenantSwitcher />
+      <Tenant />
       <button
         type="button"
         className={styles.search}
@@ -99,17 +78,43 @@ function Header({ onOpen }: { onOpen(what: 'palette' | 'keys' | 'pages'): void }
       </button>
       <div className={styles.right}>
         <LivePill />
-        <AccountMenu onShowKeys={() => onOpen('keys')} />
+        <Later fallback={<AccountButton disabled />}>
+          <AccountMenu onShowKeys={() => onOpen('keys')} />
+        </Later>
       </div>
     </header>
   )
 }
 
+/** The tenant of the page. A platform administrator changes it here; for other roles it is a name. */
+function Tenant() {
+  const { me } = useSession()
+  const name = <span className={styles.tenant}>{me.tenant.name}</span>
+  if (!mayDo(me, 'tenants:choose')) return name
+  return (
+    <Later
+      fallback={
+        <span className={styles.tenantButton}>
+          {name}
+          <Icon name="chevron" size={14} />
+        </span>
+      }
+    >
+      <TenantMenu current={me.tenant.name} />
+    </Later>
+  )
+}
+
 /** Warns an administrator who acts in a tenant that is not the token's own. */
 function ActingBar() {
+  const { me } = useSession()
+  return mayDo(me, 'tenants:choose') ? <Acting /> : null
+}
+
+function Acting() {
   const { me, tenant } = useSession()
   const own = useMe().data
-  if (!mayDo(me, 'tenants:choose') || own === undefined || own.tenant.id === tenant) return null
+  if (own === undefined || own.tenant.id === tenant) return null
   return (
     <p className={styles.acting} role="status">
       {texts.shell.acting(me.tenant.name, me.token.role)}

@@ -9,10 +9,8 @@ import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { texts } from '../../texts/en.ts'
 
-const SHOWN = 12
-
 export function LatestEvents() {
-  const { data, error } = useLatestEvents(SHOWN)
+  const { data, error } = useLatestEvents()
   return (
     <Panel title={texts.overview.recent}>
       {error === null ? null : <Failed {...explainFailure(error)} />}

@@ -1,21 +1,14 @@
-// The tenant of the page. A platform administrator changes it here; for other roles it is a name.
+// Changes the tenant of the page, for platform administrators.
 
 import { Menu, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { mayDo, useSession } from '../api/session.tsx'
 import { useTenants } from '../api/use-tenants.ts'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/en.ts'
 import styles from './shell.module.css'
 
-export function TenantSwitcher() {
-  const { me } = useSession()
-  if (!mayDo(me, 'tenants:choose')) return <span className={styles.tenant}>{me.tenant.name}</span>
-  return <TenantMenu current={me.tenant.name} />
-}
-
-function TenantMenu({ current }: { readonly current: string }) {
+export function TenantMenu({ current }: { readonly current: string }) {
   const navigate = useNavigate()
   const [opened, setOpened] = useState(false)
   const [q, setQ] = useState('')
