@@ -14,12 +14,20 @@ export interface AttachDeps {
 
 /** Attaches the container to those networks of its template that it lacks. Safe to repeat after a crash. */
 export async function attachContainer(deps: AttachDeps, item: DesiredItem, id: string): Promise<void> {
-  const { engine, addresses, tenant } = deps
-  const { assignmentId, template } = item
-  if (template.networks === undefined) return
+  const { template } = item
+  if (template.networks !== undefined)
+    await attachTo(deps, item, id, containerNetworks(template, deps.tenant))
+}
+
+async function attachTo(
+  { engine, addresses }: AttachDeps,
+  { assignmentId, template }: DesiredItem,
+  id: string,
+  networks: readonly string[],
+): Promise<void> {
   const { settings } = await engine.inspectContainer(id)
   const attached = Object.keys(settings.NetworkSettings?.Networks ?? {})
-  for (const network of containerNetworks(template, tenant)) {
+  for (const network of networks) {
     if (attached.includes(network)) continue
     await engine.connectNetwork(
       network,
@@ -29,7 +37,7 @@ export async function attachContainer(deps: AttachDeps, item: DesiredItem, id: s
   }
 }
 
-/** Attaches the containers that join the network, after it was created again. */
+/** Attaches the running containers that join the network and lack it, because the engine had lost it. */
 export async function attachContainers(
   deps: AttachDeps,
   items: ReadonlyMap<AssignmentId, DesiredItem>,
@@ -42,6 +50,7 @@ export async function attachContainers(
     const own = readOwnLabels(labels, deps.tenant)
     const item = own && items.get(own.assignmentId)
     // A container that does not run is attached before its start.
-    if (item !== undefined && isJoining(item) && state === 'running') await attachContainer(deps, item, id)
+    if (item !== undefined && isJoining(item) && state === 'running')
+      await attachTo(deps, item, id, [network])
   }
 }

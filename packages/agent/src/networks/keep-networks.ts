@@ -67,7 +67,7 @@ export function startNetworkKeeper(deps: NetworkKeeperDeps): NetworkKeeper {
       needed: neededNames(items.values()),
       isComplete: desired.isComplete(),
     })
-    for (const step of steps) if (!isClosed) await perform(deps, step, desired.all, status.set)
+    for (const step of steps) if (!isClosed) await perform(deps, step, desired.all, status)
   }
   const check = coalesce(async () => {
     clearTimeout(timer)
@@ -124,18 +124,18 @@ function requirePresent(
   if (state !== 'present') throw new Error(`The network ${name} is not on the engine: ${reason}.`)
 }
 
-type SetStatus = (report: ObservedNetwork) => void
+type Status = Pick<ReturnType<typeof createStatus>, 'of' | 'set'>
 
 /** Carries out one step. A step that fails is reported and repeated by the next pass; the others continue. */
 async function perform(
   deps: NetworkKeeperDeps,
   step: NetworkStep,
   desired: ReadonlyMap<string, DesiredNetwork>,
-  set: SetStatus,
+  { of, set }: Status,
 ): Promise<void> {
   const { id } = step
   try {
-    const outcome = await act(deps, step)
+    const outcome = await act(deps, step, of(id)?.state === 'present')
     if (outcome !== undefined && desired.has(id)) set({ id, ...outcome })
   } catch (error) {
     deps.log.warn({ network: id, message: String(error) }, 'network is not as desired, retrying')
@@ -148,12 +148,20 @@ type Outcome = Omit<ObservedNetwork, 'id'>
 const PRESENT: Outcome = { state: 'present', reason: '' }
 const REMOVED: Outcome = { state: 'removed', reason: '' }
 
-/** Undefined if the step alone does not show the state of the network. */
-async function act(deps: NetworkKeeperDeps, step: NetworkStep): Promise<Outcome | undefined> {
+/**
+ * Undefined if the step alone does not show the state of the network. An agent that crashed may have created a network
+ * without attaching its containers, so they are attached unless this agent has reported the network as present.
+ */
+async function act(
+  deps: NetworkKeeperDeps,
+  step: NetworkStep,
+  wasPresent: boolean,
+): Promise<Outcome | undefined> {
   const { engine, tenant, addresses } = deps
   switch (step.kind) {
     case 'present':
       addresses.setSubnet(step.found.labels[SUBNET_LABEL], step.found.name)
+      if (!wasPresent) await attachContainers(deps, deps.items, step.found.name)
       return PRESENT
     case 'create': {
       const name = engineNetworkName(tenant, step.options.name)

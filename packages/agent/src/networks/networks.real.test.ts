@@ -1,7 +1,7 @@
 // Networks on both supported engines: containers of one network reach each other by name and nothing of other networks,
 // a lost network is repaired, and networks that are not Holdfast's are never changed.
 
-import type { DesiredNetwork, NetworkId } from '@holdfast/contract'
+import type { DesiredItem, DesiredNetwork, NetworkId } from '@holdfast/contract'
 import { engineNetworkName, NETWORK_LABEL } from '@holdfast/core/node'
 import { waitUntil } from '@holdfast/testkit'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -34,6 +34,16 @@ const found = async (node: TestNode, id: NetworkId) =>
 
 onBothEnginesAtOnce('networks', (world, line) => {
   const bare = () => new Docker({ socketPath: world().docker.socketPath })
+
+  /** Removes a network of the engine although the containers of these items run on it. */
+  async function removeUsed(node: TestNode, engineId: string, items: readonly DesiredItem[]): Promise<void> {
+    const network = bare().getNetwork(engineId)
+    for (const item of items) {
+      const [id = ''] = await node.containersOf(item)
+      await network.disconnect({ Container: id, Force: true })
+    }
+    await network.remove()
+  }
 
   it('connects containers of one network by name, and no others', async () => {
     const { node } = await world().newNode(withNameServer(NO_NAME_SERVER))
@@ -78,16 +88,32 @@ onBothEnginesAtOnce('networks', (world, line) => {
     node.send([web, client], { networks: [lost] })
     for (const item of [web, client]) await node.until(item, 'running', isUp)
     const [before] = await found(node, lost.id)
-    const engineNetwork = bare().getNetwork(before?.engineId ?? '')
-    for (const item of [web, client]) {
-      const [id = ''] = await node.containersOf(item)
-      await engineNetwork.disconnect({ Container: id, Force: true })
-    }
-    await engineNetwork.remove()
+    await removeUsed(node, before?.engineId ?? '', [web, client])
     await waitUntil(async () => (await found(node, lost.id)).length === 1, { what: 'the network is back' })
     const [after] = await found(node, lost.id)
     expect(after?.engineId).not.toBe(before?.engineId)
     expect(after?.internal).toBe(true)
+    await waitUntil(() => reaches(node, client, 'web'), { what: 'client reaches web again' })
+  })
+
+  it('attaches the running containers of a network that a dead agent had only created', async () => {
+    const { node, agent } = await world().newNode()
+    const lost = desiredNetwork('lost')
+    const { image } = world()
+    const [web, client] = [
+      desiredItem(image, { name: 'web', networks: ['lost'] }),
+      desiredItem(image, { name: 'client', networks: ['lost'] }),
+    ]
+    node.send([web, client], { networks: [lost] })
+    for (const item of [web, client]) await node.until(item, 'running', isUp)
+    await agent.close()
+    const [{ engineId } = { engineId: '' }] = await found(node, lost.id)
+    await removeUsed(node, engineId, [web, client])
+    const dead = () => Promise.reject(new Error('the agent is dead'))
+    const mortal = await node.start({ ...node.engine, connectNetwork: dead })
+    await waitUntil(async () => (await found(node, lost.id)).length === 1, { what: 'the network is back' })
+    await mortal.close()
+    await node.start()
     await waitUntil(() => reaches(node, client, 'web'), { what: 'client reaches web again' })
   })
 

@@ -156,6 +156,8 @@ async function act(keeping: Keeping, step: NetworkStep): Promise<Seen | undefine
   const { tenant, calls } = keeping
   switch (step.kind) {
     case 'present':
+      // An agent that crashed may have created the network without attaching the containers.
+      if (keeping.status.get(step.id)?.state !== 'present') await attachAll(keeping, step.found.name)
       return PRESENT
     case 'create': {
       const name = engineNetworkName(tenant, step.options.name)
@@ -179,7 +181,7 @@ async function act(keeping: Keeping, step: NetworkStep): Promise<Seen | undefine
   }
 }
 
-/** Attaches the running containers that join the network, after it was created again. */
+/** Attaches the running containers that join the network, because the engine had lost it. */
 async function attachAll(keeping: Keeping, name: string): Promise<void> {
   const { machine, items, tenant } = keeping
   for (const container of [...machine.containers.values()]) {
