@@ -46,11 +46,7 @@ const BUGS: readonly Omit<Bug, 'inNetworks'>[] = [
   {
     name: 'networks that no record has stay on their engine',
     edits: [
-      core(
-        'node/plan-networks.ts',
-        'if (!isComplete) return steps',
-        'if (!isComplete || tenant) return steps',
-      ),
+      core('node/plan-networks.ts', 'if (!isComplete) return []', 'if (!isComplete || tenant) return []'),
     ],
     seenBy: ['networks-settled'],
   },

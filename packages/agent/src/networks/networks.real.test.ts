@@ -117,6 +117,19 @@ onBothEnginesAtOnce('networks', (world, line) => {
     await waitUntil(() => reaches(node, client, 'web'), { what: 'client reaches web again' })
   })
 
+  it('replaces a leftover network of an earlier enrollment', async () => {
+    const { node } = await world().newNode()
+    const [former, current] = [desiredNetwork('front'), desiredNetwork('front', true)]
+    node.send([], { networks: [former] })
+    await untilReported(node, former, 'present')
+    const web = desiredItem(world().image, { name: 'web', networks: ['front'] })
+    node.send([web], { networks: [current] })
+    await node.until(web, 'running', isUp)
+    expect(await found(node, former.id)).toEqual([])
+    const states = node.networkReports.filter(({ id }) => id === current.id).map(({ state }) => state)
+    expect(states).toEqual(['present'])
+  })
+
   it('never changes a network that is not its own', async () => {
     const { node } = await world().newNode()
     const taken = desiredNetwork('taken')

@@ -89,6 +89,19 @@ test('keeps an unknown network whose name desired containers use', () => {
   expect(plan(undefined, [found()], { needed: ['backend'] })).toEqual([])
 })
 
+test('replaces a leftover of an earlier enrollment that has the name of a desired network', () => {
+  const former = asNetworkId('net_01JD7QAF7T1B3V9W5Y8Z2A4C6E')
+  const leftover = found({ engineId: 'e0', labels: networkLabels(TENANT, { ...desired, id: former }) })
+  const replaced = [
+    { kind: 'remove', id: former, found: [leftover], isLast: true },
+    { kind: 'create', id, options },
+  ]
+  expect(plan(desired, [leftover])).toEqual(replaced)
+  expect(plan(desired, [leftover], { needed: ['backend'] })).toEqual(replaced)
+  expect(plan(desired, [leftover, foreign])).toEqual([replaced[0], { kind: 'blocked', id }])
+  expect(plan(desired, [leftover], { isComplete: false })).toEqual([{ kind: 'blocked', id }])
+})
+
 test('removes no unknown network while the set is not complete', () => {
   expect(plan(undefined, [found()], { isComplete: false })).toEqual([])
 })

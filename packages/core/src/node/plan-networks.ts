@@ -51,7 +51,7 @@ export type NetworkStep =
 
 export interface NetworkPlanInput {
   readonly tenant: TenantId
-  readonly desired: Iterable<DesiredNetwork>
+  readonly desired: readonly DesiredNetwork[]
   readonly found: readonly FoundNetwork[]
   /** The names of networks that desired containers of this node join. */
   readonly needed: ReadonlySet<string>
@@ -59,31 +59,38 @@ export interface NetworkPlanInput {
   readonly isComplete: boolean
 }
 
-export function planNetworks({
-  tenant,
-  desired,
-  found,
-  needed,
-  isComplete,
-}: NetworkPlanInput): NetworkStep[] {
+export function planNetworks(input: NetworkPlanInput): NetworkStep[] {
+  const { tenant, desired, found, needed } = input
   const own = groupOwn(found, tenant)
-  const steps: NetworkStep[] = []
-  const known = new Set<string>()
-  for (const network of desired) {
-    known.add(network.id)
+  const leftovers = findLeftovers(input, own)
+  const removals = leftovers.map(
+    ([id, mine]): NetworkStep => ({ kind: 'remove', id, found: mine, isLast: true }),
+  )
+  // A leftover of an earlier enrollment may have the name of a desired network, so it goes first.
+  const others = found.filter((network) => !leftovers.some(([, mine]) => mine.includes(network)))
+  const steps = desired.flatMap((network) => {
     const mine = own.get(network.id) ?? []
-    steps.push(
-      ...(network.desired === 'present'
-        ? keep(tenant, network, mine, found)
-        : [end(network, mine, needed.has(network.options.name))]),
-    )
-  }
-  if (!isComplete) return steps
-  const used = new Set([...needed].map((name) => engineNetworkName(tenant, name)))
-  for (const [id, mine] of own)
-    if (!known.has(id) && !mine.some(({ name }) => used.has(name)))
-      steps.push({ kind: 'remove', id, found: mine, isLast: true })
-  return steps
+    return network.desired === 'present'
+      ? keep(tenant, network, mine, others)
+      : [end(network, mine, needed.has(network.options.name))]
+  })
+  return [...removals, ...steps]
+}
+
+type OwnNetworks = ReadonlyMap<NetworkId, readonly FoundNetwork[]>
+
+/**
+ * The tenant's networks that the complete set does not name, for example of an earlier enrollment of the machine. A network
+ * stays while desired containers join its name, unless another desired network has that name.
+ */
+function findLeftovers({ tenant, desired, needed, isComplete }: NetworkPlanInput, own: OwnNetworks) {
+  if (!isComplete) return []
+  const known = new Set<string>(desired.map(({ id }) => id))
+  const present = new Set(
+    desired.filter((each) => each.desired === 'present').map(({ options }) => options.name),
+  )
+  const used = [...needed].filter((name) => !present.has(name)).map((name) => engineNetworkName(tenant, name))
+  return [...own].filter(([id, mine]) => !known.has(id) && !mine.some(({ name }) => used.includes(name)))
 }
 
 function groupOwn(found: readonly FoundNetwork[], tenant: TenantId): Map<NetworkId, FoundNetwork[]> {
