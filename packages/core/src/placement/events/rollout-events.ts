@@ -1,12 +1,13 @@
 // Events for the steps of a rollout: what changes, which replica went where and how long the step took, and which
 // replicas were displaced. A plan and its events are written in the same transaction.
 
-import type { Assignment, ContainerTemplate, Json, RevisionTarget, Rollout } from '@holdfast/contract'
+import type { Assignment, Json, RevisionTarget, Rollout } from '@holdfast/contract'
 import { isCanaryReplica } from '../../canary/split-assignments.ts'
 import { containerTemplate } from '../../node/container-template.ts'
 import { isStateful, updateRulesOf } from '../../rollout/plan-rollout-rules.ts'
 import { desiredReplicas } from '../../scaling/desired-replicas.ts'
 import type { PlacementPlan } from '../placement-plan.ts'
+import { changedParts } from './changed-parts.ts'
 import { displacedEvents } from './displaced-events.ts'
 import { type EventDraft, MOST_NAMED, type NodeName, replicasText } from './event-texts.ts'
 import { rolloutFailedEvents } from './rollout-failed-events.ts'
@@ -31,7 +32,7 @@ function startedEvents(plan: PlacementPlan): EventDraft[] {
   if (rollout === undefined || !isStarting(plan) || unmet.length > 0) return []
   const { parallelism } = updateRulesOf(deployment.spec)
   const from = runningTarget(plan)?.revision ?? before?.ranRevision ?? before?.rollout?.revision
-  const changed = changedParts(plan, rollout)
+  const changed = changedBy(plan, rollout)
   const count = desiredReplicas(deployment)
   const start = `Revision ${rollout.revision} replaces revision ${from ?? '?'} on ${replicasText(count)}.${changedText(changed)}`
   return [
@@ -93,20 +94,8 @@ function supersededText(plan: PlacementPlan, { templateHash }: Rollout): string 
   return ` The watch window of revision ${former.revision} was not over${back}.`
 }
 
-const PARTS = [
-  'image',
-  'command',
-  'args',
-  'environment',
-  'secrets',
-  'composedEnvironment',
-  'healthCheck',
-  'limits',
-  'labels',
-] as const
-
-/** The names of the changed parts of the container template, if both templates are known. Values are never included. */
-function changedParts(plan: PlacementPlan, { templateHash }: Rollout): string[] | undefined {
+/** The names of the changed parts of the container template, if both templates are known. */
+function changedBy(plan: PlacementPlan, { templateHash }: Rollout): string[] | undefined {
   const {
     before,
     deployment: { spec, digest, pins },
@@ -115,10 +104,7 @@ function changedParts(plan: PlacementPlan, { templateHash }: Rollout): string[] 
   const former = runningTarget(plan)?.templateHash
   const old = before?.templates[(former === templateHash ? other : former) ?? other ?? '']
   const current = digest === null ? undefined : containerTemplate(spec, digest, pins)
-  if (old === undefined || current === undefined) return undefined
-  const text = (template: ContainerTemplate, part: (typeof PARTS)[number]) =>
-    JSON.stringify(template[part] ?? null)
-  return PARTS.filter((part) => text(old, part) !== text(current, part))
+  return old === undefined || current === undefined ? undefined : changedParts(old, current)
 }
 
 function changedText(parts: readonly string[] | undefined): string {
