@@ -1,20 +1,18 @@
 // Keeps the last builds of the dashboard, by the hash of everything that they are made of. Many tests and each dev:up need a
 // build, and one takes several seconds of CPU.
 
-import { createHash } from 'node:crypto'
 import {
   cpSync,
   existsSync,
-  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { hashFiles } from '../ci/hash-files.ts'
 
 const INPUTS = [
   'packages/{client,contract,core,dashboard,manifest}/{package.json,src/**}',
@@ -25,17 +23,7 @@ const INPUTS = [
 const MOST = 8
 
 /** The hash of the sources below a root, with their paths. */
-export function hashSources(root: string): string {
-  const hash = createHash('sha256')
-  const files = globSync(INPUTS, { cwd: root }).filter((path) => statSync(join(root, path)).isFile())
-  for (const path of files.toSorted())
-    hash
-      .update(path)
-      .update('\0')
-      .update(readFileSync(join(root, path)))
-      .update('\0')
-  return hash.digest('hex')
-}
+export const hashSources = (root: string): string => hashFiles(root, INPUTS)
 
 /** Copies the build with this name to a folder. Builds it first if it is not kept. */
 export async function copyBuild(

@@ -1,9 +1,9 @@
 // The source files on which the outcome of the seeded bugs depends. Their hash is recorded after a run that found every
 // bug.
 
-import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { hashFiles } from '../ci/hash-files.ts'
 
 const INPUTS = [
   'packages/{contract,core,server,simulation}/src/**/*.ts',
@@ -18,14 +18,4 @@ export const isRecorded = (root: string): boolean =>
 
 export const recordInputs = (root: string): void => writeFileSync(join(root, RECORD), `${hashInputs(root)}\n`)
 
-function hashInputs(root: string): string {
-  const hash = createHash('sha256')
-  const isInput = (path: string) => !/\.test\.ts$/.test(path)
-  for (const path of globSync(INPUTS, { cwd: root }).filter(isInput).toSorted())
-    hash
-      .update(path)
-      .update('\0')
-      .update(readFileSync(join(root, path)))
-      .update('\0')
-  return hash.digest('hex')
-}
+const hashInputs = (root: string): string => hashFiles(root, INPUTS, (path) => !path.endsWith('.test.ts'))
