@@ -1,7 +1,7 @@
 // The deployments of a platform of two builds, the requests that its clients repeat, and changes for the moments in which a
 // process is replaced.
 
-import { startLoad } from '../load/http-load.ts'
+import { type Load, startLoad } from '../load/http-load.ts'
 import { waitUntil } from '../wait-until.ts'
 import type { Request } from './api-traffic.ts'
 import type { BuildsPlatform } from './start-builds-platform.ts'
@@ -89,9 +89,21 @@ function requestsOf({ nodeIds }: BuildsPlatform, image: string, round: number): 
   ]
 }
 
+/** The address of a node's router. */
+export const urlOf = (address: string): string => `http://${address}:80`
+
+/** Starts a load on all routers once they serve the host. It sends requests again that a reloaded router did not read. */
+export async function startRoutedLoad(
+  platform: BuildsPlatform,
+  host: string,
+  perSecond: number,
+): Promise<Load> {
+  return startLoad({ targets: await untilServed(platform, host), host, perSecond, resends: true })
+}
+
 /** Waits until every router of the platform serves a host, and returns the addresses of the routers. */
-export async function untilServed({ lab }: BuildsPlatform, host: string): Promise<string[]> {
-  const targets = lab.nodes.map(({ address }) => `http://${address}:80`)
+async function untilServed({ lab }: BuildsPlatform, host: string): Promise<string[]> {
+  const targets = lab.nodes.map(({ address }) => urlOf(address))
   const isServed = async (target: string) => {
     const probe = startLoad({ targets: [target], host, perSecond: 20 })
     await waitUntil(() => probe.result().answered + probe.result().failures.length > 0, { what: 'an answer' })

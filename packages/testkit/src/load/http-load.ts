@@ -14,6 +14,11 @@ export interface LoadOptions {
   /** Returns whether a response is correct. By default a response with status 200 is correct. */
   accept?(status: number, text: string): boolean
   readonly timeoutMs?: number
+  /**
+   * Sends a GET once more if its new connection was closed before the first byte of the response. A reloaded router closes
+   * connections on which it has not read a request yet.
+   */
+  readonly resends?: boolean
 }
 
 export interface LoadFailure {
@@ -34,6 +39,8 @@ export interface LoadResult {
    * more, as RFC 9112 9.3.1 allows.
    */
   readonly reconnects: number
+  /** The requests on new connections that were sent once more; empty without `resends`. */
+  readonly resent: readonly LoadFailure[]
   /** Number of responses by response text. */
   readonly texts: ReadonlyMap<string, number>
   readonly slowestMs: number
@@ -54,7 +61,9 @@ const TIMES_SHOWN = 20
 interface Shot {
   readonly target: string
   readonly kept: boolean
-  readonly again: boolean
+  /** Whether the request was sent before, on a reused connection or on a new one. */
+  readonly wasKept: boolean
+  readonly wasResent: boolean
   /** Time of the request's first attempt. */
   readonly sentMs: number
 }
@@ -63,21 +72,36 @@ export function startLoad(options: LoadOptions): Load {
   const begunMs = performance.now()
   const agents = new Map(options.targets.map((target) => [target, newAgent()]))
   const failures: LoadFailure[] = []
+  const resent: LoadFailure[] = []
   const texts = new Map<string, number>()
   const open = new Set<Promise<void>>()
   let [sent, answered, reconnects, slowestMs] = [0, 0, 0, 0]
 
   const sinceBegun = (): number => Math.round(performance.now() - begunMs)
-  const fail = ({ target, kept, sentMs }: Shot, cause: string): void =>
-    void failures.push({ sentMs, atMs: sinceBegun(), target, kept, cause })
+  const failureOf = ({ target, kept, sentMs }: Shot, cause: string): LoadFailure => ({
+    sentMs,
+    atMs: sinceBegun(),
+    target,
+    kept,
+    cause,
+  })
+  const fail = (shot: Shot, cause: string): void => void failures.push(failureOf(shot, cause))
+  /** The next attempt of a request that the server closed unanswered; undefined if it may not be sent again. */
+  function nextAttempt(shot: Shot, { reused, cause }: Closed): Shot | undefined {
+    if (reused && !shot.wasKept) {
+      reconnects += 1
+      return { ...shot, wasKept: true, kept: false }
+    }
+    if (reused || shot.wasResent || options.resends !== true) return undefined
+    resent.push(failureOf(shot, cause))
+    return { ...shot, wasResent: true, kept: false }
+  }
   async function shoot(shot: Shot): Promise<void> {
     const firedMs = performance.now()
     const outcome = await ask(options, shot, agents.get(shot.target))
     slowestMs = Math.max(slowestMs, performance.now() - firedMs)
-    if (outcome.kind === 'closed' && shot.kept && !shot.again) {
-      reconnects += 1
-      return shoot({ ...shot, again: true, kept: false })
-    }
+    const next = outcome.kind === 'closed' ? nextAttempt(shot, outcome) : undefined
+    if (next !== undefined) return shoot(next)
     if (outcome.kind !== 'answer') return fail(shot, outcome.cause)
     const { status, text } = outcome
     if (!(options.accept?.(status, text) ?? status === 200)) return fail(shot, `${status} ${text.trim()}`)
@@ -91,7 +115,8 @@ export function startLoad(options: LoadOptions): Load {
       // Requests alternate between kept-alive and new connections, on every target.
       const kept = Math.floor(sent / options.targets.length) % 2 === 0
       sent += 1
-      const one = shoot({ target, kept, again: false, sentMs: sinceBegun() }).finally(() => open.delete(one))
+      const first = { target, kept, wasKept: false, wasResent: false, sentMs: sinceBegun() }
+      const one = shoot(first).finally(() => open.delete(one))
       open.add(one)
     }
   }, TICK_MS)
@@ -100,6 +125,7 @@ export function startLoad(options: LoadOptions): Load {
     answered,
     failures: [...failures],
     reconnects,
+    resent: [...resent],
     texts: new Map(texts),
     slowestMs: Math.round(slowestMs),
   })
@@ -125,9 +151,16 @@ export function describeFailures(failures: readonly LoadFailure[]): string {
 
 const newAgent = (): Agent => new Agent({ keepAlive: true, maxSockets: KEPT_SOCKETS })
 
+/** The connection was closed before the first byte of the response. */
+interface Closed {
+  readonly kind: 'closed'
+  readonly cause: string
+  readonly reused: boolean
+}
 type Outcome =
   | { readonly kind: 'answer'; readonly status: number; readonly text: string }
-  | { readonly kind: 'closed' | 'failed'; readonly cause: string }
+  | { readonly kind: 'failed'; readonly cause: string }
+  | Closed
 
 function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promise<Outcome> {
   const { host, path = '/', timeoutMs = TIMEOUT_MS } = options
@@ -153,16 +186,16 @@ function ask(options: LoadOptions, shot: Shot, agent: Agent | undefined): Promis
         )
       },
     )
-    sent.on('error', (error) =>
-      resolve({ kind: isClosedUnanswered(sent, error) ? 'closed' : 'failed', cause: causeOf(error) }),
-    )
+    sent.on('error', (error) => resolve(outcomeOf(sent, causeOf(error))))
     sent.end()
   })
 }
 
-function isClosedUnanswered(sent: ClientRequest, error: Error): boolean {
-  const code = causeOf(error)
-  return sent.reusedSocket && (code.includes('ECONNRESET') || code.includes('EPIPE'))
+function outcomeOf(sent: ClientRequest, cause: string): Outcome {
+  const { reusedSocket: reused, socket } = sent
+  const isClosed = cause.includes('ECONNRESET') || cause.includes('EPIPE')
+  const isUnanswered = reused || socket === null || socket.bytesRead === 0
+  return isClosed && isUnanswered ? { kind: 'closed', cause, reused } : { kind: 'failed', cause }
 }
 
 const causeOf = (error: Error): string =>
