@@ -1,7 +1,7 @@
 // The frame of every page of a tenant: header, navigation, content.
 
 import { Link, Outlet } from '@tanstack/react-router'
-import { lazy, useState } from 'react'
+import { useState } from 'react'
 import { mayDo, useSession } from '../api/session.tsx'
 import { useMe } from '../api/use-me.ts'
 import { useStale } from '../live/live-provider.tsx'
@@ -15,9 +15,9 @@ import type { Overlay } from './overlays.tsx'
 import styles from './shell.module.css'
 import { useShortcuts } from './use-shortcuts.ts'
 
-const Overlays = lazy(async () => ({ default: (await import('./overlays.tsx')).Overlays }))
-const AccountMenu = lazy(async () => ({ default: (await import('./account-menu.tsx')).AccountMenu }))
-const TenantMenu = lazy(async () => ({ default: (await import('./tenant-menu.tsx')).TenantMenu }))
+const loadOverlays = async () => (await import('./overlays.tsx')).Overlays
+const loadAccountMenu = async () => (await import('./account-menu.tsx')).AccountMenu
+const loadTenantMenu = async () => (await import('./tenant-menu.tsx')).TenantMenu
 
 export function Shell() {
   const [open, setOpen] = useState<Overlay>()
@@ -44,9 +44,7 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
-      <Later now={open !== undefined}>
-        <Overlays open={open} onClose={close} />
-      </Later>
+      <Later load={loadOverlays} props={{ open, onClose: close }} now={open !== undefined} />
     </>
   )
 }
@@ -78,9 +76,11 @@ function Header({ onOpen }: { onOpen(what: Overlay): void }) {
       </button>
       <div className={styles.right}>
         <LivePill />
-        <Later fallback={<AccountButton disabled />}>
-          <AccountMenu onShowKeys={() => onOpen('keys')} />
-        </Later>
+        <Later
+          load={loadAccountMenu}
+          props={{ onShowKeys: () => onOpen('keys') }}
+          fallback={<AccountButton disabled />}
+        />
       </div>
     </header>
   )
@@ -93,15 +93,15 @@ function Tenant() {
   if (!mayDo(me, 'tenants:choose')) return name
   return (
     <Later
+      load={loadTenantMenu}
+      props={{ current: me.tenant.name }}
       fallback={
         <span className={styles.tenantButton}>
           {name}
           <Icon name="chevron" size={14} />
         </span>
       }
-    >
-      <TenantMenu current={me.tenant.name} />
-    </Later>
+    />
   )
 }
 
