@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { checkText } from './check-text.ts'
 
 const lines = (text: string, deployment?: string) =>
-  checkText(text, deployment).faults.map(({ line, field, why }) => `${line} ${field ?? why}`)
+  checkText(text, deployment).faults.map(({ line, field, what }) => `${line} ${field ?? what}`)
 
 const SOUND = 'kind: Deployment\nname: shop\nimage: registry.example.com/shop:1.0\nreplicas: 3\n'
 
@@ -14,10 +14,22 @@ test('every fault is listed at its line, all at once', () => {
   expect(lines(text)).toEqual(['2 name', '4 replicas', '5 replcas'])
 })
 
-test('a fault has what was received, what is expected, a hint and a link', () => {
+test('the first sentence of a fault is what is wrong, not the rule', () => {
+  const text = `kind: Deployment\nname: Shop!\nreplicas: "3"\nreplcas: 1\nenvironment:\n  DB_PASSWORD: correct-horse\n`
+  expect(checkText(text).faults.map(({ field, what }) => `${field}: ${what}`)).toEqual([
+    'image: This field is missing.',
+    'name: Shop! is not accepted.',
+    'replicas: "3" (a string) is not accepted.',
+    'replcas: This field does not exist.',
+    'environment.DB_PASSWORD: This value is not accepted.',
+  ])
+})
+
+test('a fault has what is expected, a hint, a reason and a link', () => {
   const [fault] = checkText(`${SOUND}replcas: 1\n`).faults
   expect(fault).toMatchObject({ hint: 'did you mean replicas?' })
   expect(fault?.expected).not.toBe('')
+  expect(fault?.why).not.toBe('')
   expect(fault?.doc).toContain('field_unknown')
 })
 

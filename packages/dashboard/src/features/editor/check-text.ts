@@ -17,17 +17,19 @@ import {
   type Span,
   writtenField,
 } from '@holdfast/manifest'
+import { faultTexts } from '../../texts/en/faults.ts'
 import { texts } from '../../texts/en.ts'
 
 export interface Fault extends Span {
   readonly line: number
-  /** The reason, in a sentence. */
-  readonly why: string
+  /** The fault itself, in a sentence. */
+  readonly what: string
   readonly field?: string
-  readonly received?: string
   readonly expected?: string
   /** The next step. */
   readonly hint?: string
+  /** Why it is a fault, in a sentence. */
+  readonly why?: string
   /** The reference page of the code. */
   readonly doc?: string
 }
@@ -47,10 +49,10 @@ export function checkText(text: string, deployment?: string): CheckedText {
     return {
       faults: faults.map(({ file, offset, message }) => ({
         ...{ start: offset, end: offset + 1, line: positionOf(file, offset).line },
-        why: texts.editor.syntax(message),
+        what: texts.editor.syntax(message),
       })),
     }
-  if (manifest === undefined) return { faults: [{ start: 0, end: 0, line: 1, why: texts.editor.empty }] }
+  if (manifest === undefined) return { faults: [{ start: 0, end: 0, line: 1, what: texts.editor.empty }] }
   if (second !== undefined) return { faults: [faultAt(second, [], texts.editor.several)] }
   const found = faultsOf(manifest, deployment)
   return { manifest, faults: found.toSorted((left, right) => left.start - right.start) }
@@ -92,13 +94,13 @@ function secretFaults(manifest: Manifest): Fault[] {
   )
 }
 
-const faultAt = (manifest: Manifest, steps: readonly PathStep[], why: string): Fault =>
-  placed(manifest, locate(manifest.tree, steps, 'key'), why)
+const faultAt = (manifest: Manifest, steps: readonly PathStep[], what: string): Fault =>
+  placed(manifest, locate(manifest.tree, steps, 'key'), what)
 
-const placed = (manifest: Manifest, span: Span, why: string): Fault => ({
+const placed = (manifest: Manifest, span: Span, what: string): Fault => ({
   ...span,
   line: positionOf(manifest.file, span.start).line,
-  why,
+  what,
 })
 
 /** Rejections of the rules or of the server, at their place in the text. */
@@ -106,12 +108,23 @@ export function locateRejections(manifest: Manifest, rejections: readonly Reject
   return rejections.map((rejection) => {
     const hint = hintFor(rejection, manifest.value)
     return {
-      ...placed(manifest, locateRejection(manifest, rejection), rejection.why),
+      ...placed(manifest, locateRejection(manifest, rejection), whatIsWrong(rejection, manifest.value)),
       field: writtenField(manifest, rejection.field),
-      received: receivedText(rejection, manifest.value),
       expected: rejection.expected,
+      why: rejection.why,
       ...(hint === undefined ? {} : { hint }),
       ...(rejection.doc === '' ? {} : { doc: rejection.doc }),
     }
   })
 }
+
+/** The fault itself. The sentence of the rule explains why it is one, which people read second. */
+function whatIsWrong(rejection: Rejection, document: Json): string {
+  if (rejection.code === 'field_unknown') return faultTexts.unknownField
+  const received = receivedText(rejection, document)
+  if (received === '') return faultTexts.missing
+  return received.startsWith(REDACTED) ? faultTexts.hiddenValue : faultTexts.value(received)
+}
+
+/** The beginning of a received text that stands for a value which may be secret. */
+const REDACTED = '<redacted'

@@ -108,11 +108,11 @@ function createView(parent: HTMLElement, doc: string, onText: (text: string) => 
 /** Marks the faults that lie in the present text, which may be newer than the faults. */
 function showFaults(view: EditorView, faults: readonly Fault[]): void {
   const { length } = view.state.doc
-  const marks = faults.map(({ start, end, why }) => ({
+  const marks = faults.map(({ start, end, what }) => ({
     from: Math.min(start, length),
     to: Math.min(Math.max(end, start), length),
     severity: 'error' as const,
-    message: why,
+    message: what,
   }))
   view.dispatch(setDiagnostics(view.state, marks))
 }

@@ -1,6 +1,7 @@
-// The faults of a manifest: line, field, why, what was received and what is expected, the next step, and a link.
+// The faults of a manifest: line, field, what is wrong, what is expected, the next step, why, and a link.
 
 import { Panel } from '../../parts/panel.tsx'
+import { faultTexts } from '../../texts/en/faults.ts'
 import { texts } from '../../texts/en.ts'
 import type { Fault } from './check-text.ts'
 import styles from './editor.module.css'
@@ -15,7 +16,7 @@ export function FaultList({ faults, onGoTo }: Props) {
     <Panel title={texts.editor.faults(faults.length)}>
       <ol>
         {faults.map((fault) => (
-          <li key={`${fault.start} ${fault.field} ${fault.why}`} className={styles.fault}>
+          <li key={`${fault.start} ${fault.field} ${fault.what}`} className={styles.fault}>
             <button type="button" className={styles.line} onClick={() => onGoTo(fault)} data-row>
               {texts.editor.line(fault.line)}
             </button>
@@ -26,7 +27,7 @@ export function FaultList({ faults, onGoTo }: Props) {
                     <code>{fault.field}</code>:{' '}
                   </>
                 )}
-                {fault.why}
+                {fault.what}
               </p>
               <Details fault={fault} />
             </div>
@@ -37,12 +38,12 @@ export function FaultList({ faults, onGoTo }: Props) {
   )
 }
 
-function Details({ fault: { received, expected, hint, doc } }: { readonly fault: Fault }) {
+function Details({ fault: { expected, hint, why, doc } }: { readonly fault: Fault }) {
   return (
     <dl className={styles.details}>
-      <Detail name={texts.editor.received} text={received} />
       <Detail name={texts.editor.expected} text={expected} />
       <Detail name={texts.editor.hint} text={hint} />
+      <Detail name={faultTexts.why} text={why} />
       {doc === undefined ? null : (
         <div>
           <dt className={styles.hidden}>{texts.editor.learn}</dt>

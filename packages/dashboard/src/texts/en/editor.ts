@@ -22,7 +22,6 @@ export const editor = {
   stored: (name: string) => `${name} is stored`,
   line: (line: number) => `Line ${line}`,
   goTo: (line: number) => `Go to line ${line}`,
-  received: 'Received',
   expected: 'Expected',
   hint: 'Next',
   learn: 'About this code',
