@@ -8,6 +8,8 @@ import type { Alteration, DeploymentPlan, Effects, PlanStep, Warning } from '@ho
 export interface Planned {
   readonly action: 'create' | 'update' | 'none' | 'delete'
   readonly changes: DeploymentPlan['changes']
+  /** Set for the start and the end of a canary, whose changes are those of the canary and not of the deployment. */
+  readonly canary?: 'start' | 'abort'
   readonly steps: readonly PlanStep[]
   readonly effects: Effects
   readonly alterations: readonly Alteration[]

@@ -20,8 +20,23 @@ type Planning = Promise<Result<DryRun>>
 const planned = async (dryRun: Planning): Promise<Result<Planned>> => mapped(await dryRun, plannedOf)
 
 /** A canary runs beside its deployment, whose fields stay as they are, so the server plans no change of the record itself. */
-const plannedBeside = async (dryRun: Planning): Promise<Result<Planned>> =>
-  mapped(await dryRun, (tried) => ({ ...plannedOf(tried), action: 'update' }))
+const plannedBeside = async (
+  dryRun: Planning,
+  beside: Pick<Planned, 'canary' | 'changes'>,
+): Promise<Result<Planned>> =>
+  mapped(await dryRun, (tried) => ({ ...plannedOf(tried), action: 'update', ...beside }))
+
+/** The fields that a canary has instead of those of its deployment. */
+const canaryChanges = (loaded: JsonObject, body: JsonObject): Planned['changes'] =>
+  Object.entries(body).map(([field, to]) => ({ field, from: loaded[field] ?? null, to: to ?? null }))
+
+interface CanaryStart {
+  /** The revision and the fields from which the text was made. */
+  readonly base: number
+  readonly loaded: JsonObject
+  readonly replicas: number
+  readonly weight: number
+}
 
 const NOT_FOUND = 404
 
@@ -97,17 +112,16 @@ export const changes = {
     plan: async (client, conditions) => removal(client, name, conditions),
     send: (client, { ifMatch }) => client.deployments.remove(name, { ifMatch }),
   }),
-  startCanary: (
-    name: string,
-    body: JsonObject,
-    { base, ...size }: { readonly base: number; readonly replicas: number; readonly weight: number },
-  ): Change => ({
+  startCanary: (name: string, body: JsonObject, { base, loaded, ...size }: CanaryStart): Change => ({
     id: nextId('canary'),
     ...of(name),
     keyed: true,
     revision: revisionOf(name, base),
     plan: (client, conditions) =>
-      plannedBeside(client.dryRuns.startCanary(name, { change: body, ...size }, conditions)),
+      plannedBeside(client.dryRuns.startCanary(name, { change: body, ...size }, conditions), {
+        canary: 'start',
+        changes: canaryChanges(loaded, body),
+      }),
     send: (client, conditions) => client.deployments.startCanary(name, { change: body, ...size }, conditions),
   }),
   promoteCanary: (name: string, force: boolean): Change => ({
@@ -121,7 +135,8 @@ export const changes = {
     id: `abort-${name}`,
     ...of(name),
     keyed: true,
-    plan: (client, conditions) => plannedBeside(client.dryRuns.abortCanary(name, conditions)),
+    plan: (client, conditions) =>
+      plannedBeside(client.dryRuns.abortCanary(name, conditions), { canary: 'abort', changes: [] }),
     send: (client, conditions) => client.deployments.abortCanary(name, conditions),
   }),
 }

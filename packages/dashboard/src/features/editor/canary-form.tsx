@@ -31,7 +31,8 @@ export function CanaryForm({ name, revision, loaded, onPreview }: Props) {
       onPreview({
         verb: texts.plan.verbs.canary,
         body: (value) => changedBody(loaded, value),
-        change: (_name, body) => changes.startCanary(name, body, { base: revision, replicas, weight }),
+        change: (_name, body) =>
+          changes.startCanary(name, body, { base: revision, loaded, replicas, weight }),
       })
   }
   return (

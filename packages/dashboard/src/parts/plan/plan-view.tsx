@@ -9,11 +9,14 @@ import { Panel } from '../panel.tsx'
 import { startsOf } from './apply-label.ts'
 import { changedFields } from './changed-fields.ts'
 import { FieldChanges } from './field-changes.tsx'
+import { fieldsNote } from './fields-note.ts'
 import styles from './plan.module.css'
 
 export interface ShownPlan {
   readonly action: 'create' | 'update' | 'none' | 'delete'
   readonly changes: DeploymentPlan['changes']
+  /** Set if the changes are those of a canary. */
+  readonly canary?: 'start' | 'abort'
   readonly steps: readonly PlanStep[]
   readonly effects: Effects
   readonly alterations: readonly Alteration[]
@@ -50,14 +53,13 @@ export function PlanView({ plan }: { readonly plan: ShownPlan }) {
   )
 }
 
-function Fields({ plan: { action, changes } }: { readonly plan: ShownPlan }) {
-  const none = action === 'create' ? texts.plan.newRecord : texts.plan.noFields
-  const fields = changes.flatMap(({ field, from, to }) => changedFields(from, to, field))
+function Fields({ plan }: { readonly plan: ShownPlan }) {
+  const fields = plan.changes.flatMap(({ field, from, to }) => changedFields(from, to, field))
+  const note = fieldsNote(plan, fields.length)
   return (
     <Panel title={texts.plan.fields}>
-      {fields.length === 0 ? (
-        <p className={styles.none}>{none}</p>
-      ) : (
+      {note === undefined ? null : <p className={styles.none}>{note}</p>}
+      {fields.length === 0 ? null : (
         <div className={styles.inset}>
           <FieldChanges changes={fields} />
         </div>
