@@ -35,3 +35,15 @@ test('fewer ready replicas than desired are a warning', () => {
   expect(effectLines({ ...NOTHING, lowestReady: lowest(2) })[0]?.severity).toBe('warning')
   expect(effectLines({ ...NOTHING, lowestReady: lowest(3) })[0]?.severity).toBe('info')
 })
+
+test.each([
+  [0, 2, 'At times no replica is ready'],
+  [1, 2, 'At times only 1 of 2 replicas is ready'],
+  [2, 3, 'At times only 2 of 3 replicas are ready'],
+  [3, 3, 'At all times 3 of 3 replicas are ready'],
+  [1, 1, 'At all times 1 of 1 replica is ready'],
+  [0, 0, 'No replica stays'],
+])('%i ready of %i is a sentence that people use', (ready, desired, text) => {
+  const lowestReady = [{ deployment: 'shop', ready, desired, reason: '' }]
+  expect(effectLines({ ...NOTHING, lowestReady })[0]?.text).toBe(text)
+})

@@ -1,5 +1,6 @@
 // A word of state with its shape.
 
+import { wordsOf } from '../texts/show-value.ts'
 import { Icon } from './icon.tsx'
 import styles from './phase-badge.module.css'
 import { toneOf } from './word-tones.ts'
@@ -9,7 +10,7 @@ interface Props {
   readonly word: string
   /** Shown instead of the word. */
   readonly label?: string
-  /** Why, in one word of the server; shown in parentheses. */
+  /** Why, in a name of the server such as `update_paused`; its words are shown in parentheses. */
   readonly reason?: string
 }
 
@@ -20,7 +21,9 @@ export function PhaseBadge({ word, label = word, reason }: Props) {
       <Icon name={icon} size={14} />
       <span>
         {label}
-        {reason === undefined || reason === '' ? null : <span className={styles.reason}> ({reason})</span>}
+        {reason === undefined || reason === '' ? null : (
+          <span className={styles.reason}> ({wordsOf(reason)})</span>
+        )}
       </span>
     </span>
   )

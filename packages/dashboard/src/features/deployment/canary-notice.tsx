@@ -18,7 +18,7 @@ export function CanaryNotice({ name }: { readonly name: string }) {
   return (
     <Notice
       severity={isOver ? 'warning' : 'info'}
-      title={texts.canary.title(wordsOf(canary.phase), canary.reason)}
+      title={texts.canary.title(wordsOf(canary.phase), wordsOf(canary.reason))}
     >
       <Facts canary={canary} />
       {isOver ? null : <Ends name={name} />}

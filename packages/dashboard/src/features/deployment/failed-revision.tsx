@@ -11,6 +11,7 @@ import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { failedRevisionTexts as words } from '../../texts/en/failed-revision.ts'
 import { texts } from '../../texts/en.ts'
+import { wordsOf } from '../../texts/show-value.ts'
 import styles from './deployment-frame.module.css'
 
 interface Props {
@@ -25,7 +26,7 @@ export function FailedRevision({ name, failure }: Props) {
   const before = at === -1 ? undefined : revisions[at + 1]
   return (
     <Notice severity="error" title={texts.deployment.failure(failure.revision)}>
-      <p>{failure.cause ?? failure.reason}</p>
+      <p>{failure.cause ?? texts.deployment.failedFor(wordsOf(failure.reason))}</p>
       {failed === undefined || before === undefined ? null : <Change before={before} after={failed} />}
       <Ways name={name} back={at === 0 ? before?.revision : undefined} />
     </Notice>

@@ -96,7 +96,11 @@ function Line({ line }: { readonly line: LogLine }) {
     return <span className={styles.note}>{texts.logs.skipped(line.skipped.lines, line.skipped.replica)}</span>
   if ('unavailable' in line) {
     const { replica, node, reason } = line.unavailable
-    return <span className={styles.note}>{texts.logs.unavailable(replica, node, reason)}</span>
+    return (
+      <span className={styles.note}>
+        {texts.logs.unavailable(replica, node, reason.replaceAll('_', ' '))}
+      </span>
+    )
   }
   return (
     <>

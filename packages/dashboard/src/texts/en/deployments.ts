@@ -26,6 +26,7 @@ export const deploymentTexts = {
     all: 'All deployments',
     image: 'Image',
     failure: (revision: number) => `Revision ${revision} failed`,
+    failedFor: (reason: string) => `The reason is: ${reason}.`,
   },
 
   why: {

@@ -37,8 +37,12 @@ export const outcomeTexts = {
     stops: (replica: number, node: string) => `Replica ${replica} on ${node} stops`,
     moves: (replica: number, from: string, to: string) => `Replica ${replica} moves from ${from} to ${to}`,
     restarts: (replica: number, node: string) => `Replica ${replica} is recreated on ${node}`,
-    lowest: (ready: number, desired: number) =>
-      desired === 0 ? 'No replica stays' : `Never fewer than ${ready} of ${desired} ready`,
+    lowest: (ready: number, desired: number) => {
+      if (desired === 0) return 'No replica stays'
+      if (ready === 0) return 'At times no replica is ready'
+      const are = `${ready} of ${formatCount(desired, 'replica')} ${ready === 1 ? 'is' : 'are'} ready`
+      return ready < desired ? `At times only ${are}` : `At all times ${are}`
+    },
     omitted: (reason: string) => `Further effects are not listed: ${reason}`,
   },
 } as const

@@ -10,7 +10,10 @@ export const plan = {
   absent: 'absent',
   steps: 'Steps',
   noSteps: 'No container is created, recreated or stopped.',
-  stays: (ready: number) => (ready === 1 ? '1 stays ready' : `${ready} stay ready`),
+  stays: (ready: number) => {
+    if (ready === 0) return 'none stays ready'
+    return ready === 1 ? '1 stays ready' : `${ready} stay ready`
+  },
   effects: 'Effects',
   noEffects: 'Nothing that runs changes.',
   starts: (count: number) => `${formatCount(count, 'container')} ${count === 1 ? 'starts' : 'start'}`,
