@@ -169,6 +169,8 @@ export const deploymentStatusShape = object({
   replicas: object({ desired: integer(), placed: integer(), ready: integer() }),
   image: object({ reference: string(), digest: nullable(string()) }),
   runningRevision: nullable(integer()),
+  /** The newest revision whose rollout finished, to which a failed update returns; absent until one has. */
+  lastGoodRevision: optional(integer()),
   /**
    * Why the revision failed; absent unless it did. An update is then paused or rolled back; a first revision is retried,
    * and the member disappears when all replicas are ready.

@@ -443,6 +443,15 @@ test('running replicas are not reported as a revision whose image is unresolved'
   expect(degraded).toMatchObject({ phase: 'Degraded', reason: 'unhealthy' })
 })
 
+test('the last good revision is reported once a rollout has finished', () => {
+  const lastGood = { revision: 4, templateHash: 'h' }
+  expect(status({ assignments: two, ranRevision: 5, lastGood }, [ready, ready])).toMatchObject({
+    runningRevision: 5,
+    lastGoodRevision: 4,
+  })
+  expect(status({ assignments: two, ranRevision: 1 }, [ready, ready])).not.toHaveProperty('lastGoodRevision')
+})
+
 test('an old replica that is stopped before its successor starts is a step of the rollout', () => {
   const rollout: Rollout = {
     revision: 2,

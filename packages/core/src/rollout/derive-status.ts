@@ -71,7 +71,7 @@ export function deriveStatus(spec: DeploymentSpec, facts: StatusFacts): Deployme
     replicas: { desired, placed, ready },
     image: { reference: spec.image, digest: facts.imageDigest },
     runningRevision: ready === 0 ? null : runningRevision(facts.placed),
-    ...defined({ failure: shownFailure(facts, count) }),
+    ...defined({ lastGoodRevision: facts.placed?.lastGood?.revision, failure: shownFailure(facts, count) }),
   }
 }
 
