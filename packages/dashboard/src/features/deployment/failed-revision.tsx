@@ -10,6 +10,7 @@ import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { failedRevisionTexts as words } from '../../texts/en/failed-revision.ts'
+import { historyTexts } from '../../texts/en/history.ts'
 import { texts } from '../../texts/en.ts'
 import { wordsOf } from '../../texts/show-value.ts'
 import styles from './deployment-frame.module.css'
@@ -58,7 +59,7 @@ function Ways({ name, back }: { readonly name: string; readonly back: number | u
           search={{ act: 'rollback', revision: back }}
           className={styles.act}
         >
-          {texts.history.rollBack(back)}
+          {historyTexts.rollBack(back)}
         </Link>
       )}
       <Link

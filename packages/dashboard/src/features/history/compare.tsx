@@ -5,7 +5,7 @@ import { Panel } from '../../parts/panel.tsx'
 import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
-import { texts } from '../../texts/en.ts'
+import { historyTexts } from '../../texts/en/history.ts'
 import styles from './history-page.module.css'
 
 interface Pair {
@@ -28,11 +28,11 @@ export function Compare({ entries, pair, onChoose }: Props) {
   const chosen = { from: from.revision, to: to.revision }
   const changes = changedFields(specJson(from), specJson(to))
   return (
-    <Panel title={texts.history.compare}>
+    <Panel title={historyTexts.compare}>
       <div className={styles.pair}>
         {(['from', 'to'] as const).map((side) => (
           <label key={side} className={styles.choice}>
-            {texts.history[side]}
+            {historyTexts[side]}
             <select
               value={chosen[side]}
               onChange={(event) => onChoose({ ...chosen, [side]: Number(event.currentTarget.value) })}
@@ -47,7 +47,7 @@ export function Compare({ entries, pair, onChoose }: Props) {
         ))}
       </div>
       {changes.length === 0 ? (
-        <p className={styles.none}>{texts.history.same}</p>
+        <p className={styles.none}>{historyTexts.same}</p>
       ) : (
         <div className={styles.inset}>
           <FieldChanges changes={changes} />

@@ -6,18 +6,22 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure } from '../../api/failure.ts'
 import { useSession } from '../../api/session.tsx'
 import { useRevisions, useStatus } from '../../api/use-deployments.ts'
+import { useDecisions } from '../../api/use-why.ts'
 import { CliFoot } from '../../parts/cli-foot.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { equivalents } from '../../texts/commands.ts'
+import { historyTexts } from '../../texts/en/history.ts'
 import { texts } from '../../texts/en.ts'
 import { Compare } from './compare.tsx'
 import styles from './history-page.module.css'
+import { marksOf, type RevisionMark } from './revision-marks.ts'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/history')
 
@@ -29,6 +33,12 @@ export function HistoryPage() {
   const data =
     at === undefined ? all : all?.filter(({ createdAt }) => Date.parse(createdAt) <= Date.parse(at))
   const { data: status } = useStatus(name)
+  const { data: decisions = [] } = useDecisions(name)
+  // The status is that of now; of the past, the decisions up to that time are known.
+  const known =
+    at === undefined
+      ? { status, decisions }
+      : { decisions: decisions.filter((decision) => Date.parse(decision.at) <= Date.parse(at)) }
   return (
     <>
       {error === null ? null : <Failed {...explainFailure(error)} />}
@@ -41,7 +51,7 @@ export function HistoryPage() {
         />
       )}
       {data === undefined ? null : (
-        <Panel title={texts.history.title} aside={texts.history.note}>
+        <Panel title={historyTexts.title} aside={historyTexts.note}>
           {data.length === 0 ? <p className={styles.muted}>{texts.time.noRevisions}</p> : null}
           <ol>
             {data.map((entry, index) => (
@@ -49,8 +59,7 @@ export function HistoryPage() {
                 key={entry.revision}
                 entry={entry}
                 before={data[index + 1]}
-                latest={index === 0}
-                running={at === undefined && entry.revision === status?.runningRevision}
+                marks={marksOf(entry.revision, { ...known, latest: data[0]?.revision })}
                 past={at !== undefined}
               />
             ))}
@@ -62,33 +71,43 @@ export function HistoryPage() {
   )
 }
 
+/** The word of state whose shape a mark has. */
+const TONES: { readonly [mark in RevisionMark]: string } = {
+  latest: 'info',
+  running: 'Running',
+  lastGood: 'Ready',
+  failed: 'Failed',
+}
+
 interface RevisionProps {
   readonly entry: ArchiveEntry
   /** The revision before; undefined for the oldest one that is kept. */
   readonly before: ArchiveEntry | undefined
-  readonly latest: boolean
-  readonly running: boolean
+  readonly marks: readonly RevisionMark[]
   /** True if the page shows the past, in which nothing can be changed. */
   readonly past: boolean
 }
 
-function Revision({ entry, before, latest, running, past }: RevisionProps) {
+function Revision({ entry, before, marks, past }: RevisionProps) {
   const { name, revision, createdAt, authorName, author } = entry
   return (
     <li className={styles.revision}>
       <p className={styles.head}>
         <strong>{texts.deployment.revision(revision)}</strong>
-        {latest ? <span className={styles.mark}>{texts.history.latest}</span> : null}
-        {running ? <span className={styles.mark}>{texts.history.running}</span> : null}
+        {marks.map((mark) => (
+          <span key={mark} className={styles.mark} title={historyTexts.markHints[mark]}>
+            <PhaseBadge word={TONES[mark]} label={historyTexts.marks[mark]} />
+          </span>
+        ))}
         <Moment iso={createdAt} />
         <span>{authorName ?? author}</span>
       </p>
       {before === undefined ? (
-        <p className={styles.muted}>{texts.history.oldest}</p>
+        <p className={styles.muted}>{historyTexts.oldest}</p>
       ) : (
         <Changes before={before} after={entry} />
       )}
-      {latest || past ? null : <RollBack name={name} revision={revision} />}
+      {marks.includes('latest') || past ? null : <RollBack name={name} revision={revision} />}
     </li>
   )
 }
@@ -96,7 +115,7 @@ function Revision({ entry, before, latest, running, past }: RevisionProps) {
 function Changes({ before, after }: { readonly before: ArchiveEntry; readonly after: ArchiveEntry }) {
   const changes = changedFields(specJson(before), specJson(after))
   return changes.length === 0 ? (
-    <p className={styles.muted}>{texts.history.unchanged}</p>
+    <p className={styles.muted}>{historyTexts.unchanged}</p>
   ) : (
     <FieldChanges changes={changes} />
   )
@@ -113,7 +132,7 @@ function RollBack({ name, revision }: { readonly name: string; readonly revision
         search={{ act: 'rollback', revision }}
         data-row
       >
-        {texts.history.rollBack(revision)}
+        {historyTexts.rollBack(revision)}
       </Link>
     </p>
   )

@@ -97,18 +97,4 @@ export const deploymentTexts = {
     unavailable: (replica: number, node: string, reason: string) =>
       `The log of replica ${replica} on ${node} cannot be read: ${reason}`,
   },
-
-  history: {
-    title: 'Revisions',
-    note: 'the newest first, each compared with the one before',
-    latest: 'latest',
-    running: 'runs',
-    oldest: 'The oldest revision that is kept.',
-    unchanged: 'No field changed: it was stored again, for example by a restart.',
-    rollBack: (revision: number) => `Roll back to revision ${revision}`,
-    compare: 'Compare two revisions',
-    from: 'From revision',
-    to: 'To revision',
-    same: 'These two revisions have the same fields.',
-  },
 } as const
