@@ -13,7 +13,6 @@ import { scaling } from './en/scaling.ts'
 import { secretTexts } from './en/secrets.ts'
 import { shellTexts } from './en/shell.ts'
 import { terminal } from './en/terminal.ts'
-import { time } from './en/time.ts'
 
 export const texts = {
   product: 'Holdfast',
@@ -35,5 +34,4 @@ export const texts = {
   remove: removeTexts,
   secrets: secretTexts,
   terminal,
-  time,
 } as const

@@ -12,6 +12,7 @@ import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { decisionAt } from '../../parts/time/stops.ts'
 import { TimeBar } from '../../parts/time/time-bar.tsx'
 import { useNow } from '../../parts/use-now.ts'
+import { timeTexts } from '../../texts/en/time.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
 import { CanaryNotice } from './canary-notice.tsx'
@@ -83,8 +84,8 @@ function PastState({ name, at }: { readonly name: string; readonly at: string })
           <span>{texts.deployment.revision(decision.revision)}</span>
         </>
       )}
-      {decisions !== undefined && decision === undefined ? <span>{texts.time.noDecision}</span> : null}
-      <strong role="status">{texts.time.past(formatTime(at, now))}</strong>
+      {decisions !== undefined && decision === undefined ? <span>{timeTexts.noDecision}</span> : null}
+      <strong role="status">{timeTexts.past(formatTime(at, now))}</strong>
     </span>
   )
 }
@@ -153,7 +154,7 @@ function Tabs({ name, at }: { readonly name: string; readonly at: string | undef
           params={{ tenant, name }}
           search={past && at !== undefined ? { at } : {}}
           className={styles.tab}
-          {...(past || at === undefined ? {} : { title: texts.time.onlyNow(label) })}
+          {...(past || at === undefined ? {} : { title: timeTexts.onlyNow(label) })}
         >
           {label}
         </Link>

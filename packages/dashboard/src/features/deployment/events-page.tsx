@@ -11,6 +11,7 @@ import { Failed } from '../../parts/failed.tsx'
 import { Loading } from '../../parts/loading.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { equivalents } from '../../texts/commands.ts'
+import { timeTexts } from '../../texts/en/time.ts'
 import { texts } from '../../texts/en.ts'
 
 const route = getRouteApi('/t/$tenant/deployments/$name/events')
@@ -33,7 +34,7 @@ function EventsNow({ name }: { readonly name: string }) {
 
 function EventsBefore({ name, at }: { readonly name: string; readonly at: string }) {
   const { data, error } = useEventsBefore(name, at)
-  return <Events events={data} error={error} none={texts.time.noEvents} />
+  return <Events events={data} error={error} none={timeTexts.noEvents} />
 }
 
 interface EventsProps {

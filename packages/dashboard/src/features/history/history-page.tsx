@@ -18,6 +18,7 @@ import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { equivalents } from '../../texts/commands.ts'
 import { historyTexts } from '../../texts/en/history.ts'
+import { timeTexts } from '../../texts/en/time.ts'
 import { texts } from '../../texts/en.ts'
 import { Compare } from './compare.tsx'
 import styles from './history-page.module.css'
@@ -52,7 +53,7 @@ export function HistoryPage() {
       )}
       {data === undefined ? null : (
         <Panel title={historyTexts.title} aside={historyTexts.note}>
-          {data.length === 0 ? <p className={styles.muted}>{texts.time.noRevisions}</p> : null}
+          {data.length === 0 ? <p className={styles.muted}>{timeTexts.noRevisions}</p> : null}
           <ol>
             {data.map((entry, index) => (
               <Revision

@@ -1,6 +1,7 @@
 // The decisions about a deployment: when its phase or its explanation changed, and under which revision.
 
 import type { Decision } from '@holdfast/contract'
+import { timeTexts } from '../../texts/en/time.ts'
 import { texts } from '../../texts/en.ts'
 import { Moment } from '../moment.tsx'
 import { Panel } from '../panel.tsx'
@@ -16,7 +17,7 @@ interface Props {
 
 export function DecisionList({ decisions, chosen, onChoose }: Props) {
   return (
-    <Panel title={texts.why.decisions} aside={texts.time.listNote}>
+    <Panel title={texts.why.decisions} aside={timeTexts.listNote}>
       <ol className={styles.list}>
         {decisions.map((decision) => (
           <li key={decision.at}>

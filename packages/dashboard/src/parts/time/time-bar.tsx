@@ -3,6 +3,7 @@
 import type { Decision } from '@holdfast/contract'
 import { Button, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { timeTexts } from '../../texts/en/time.ts'
 import { texts } from '../../texts/en.ts'
 import { formatTime } from '../../texts/format.ts'
 import { parseTime } from '../../texts/parse-time.ts'
@@ -22,7 +23,7 @@ interface Props {
 
 export function TimeBar({ at, decisions, onChoose }: Props) {
   return (
-    <search className={styles.bar} aria-label={texts.time.title}>
+    <search className={styles.bar} aria-label={timeTexts.title}>
       {decisions.length < 2 ? null : <Slider at={at} decisions={decisions} onChoose={onChoose} />}
       <TimeField at={at} onChoose={onChoose} />
     </search>
@@ -33,7 +34,7 @@ function Slider({ at, decisions, onChoose }: Props) {
   const now = useNow()
   const stop = stopOf(decisions, at)
   const chosen = decisions[decisions.length - 1 - stop]
-  const label = chosen === undefined ? texts.time.now : formatTime(chosen.at, now)
+  const label = chosen === undefined ? timeTexts.now : formatTime(chosen.at, now)
   const first = decisions.at(-1)
   return (
     <div className={styles.slider}>
@@ -45,10 +46,8 @@ function Slider({ at, decisions, onChoose }: Props) {
           max={decisions.length}
           step={1}
           value={stop}
-          aria-label={texts.time.slider}
-          aria-valuetext={
-            chosen === undefined ? label : texts.time.stop(label, chosen.phase, chosen.revision)
-          }
+          aria-label={timeTexts.slider}
+          aria-valuetext={chosen === undefined ? label : timeTexts.stop(label, chosen.phase, chosen.revision)}
           onChange={({ currentTarget }) => onChoose(timeOfStop(decisions, Number(currentTarget.value)))}
         />
         <span className={styles.stops} aria-hidden="true">
@@ -57,8 +56,9 @@ function Slider({ at, decisions, onChoose }: Props) {
           ))}
           <span className={styles.stop} />
         </span>
+        <p className={styles.scale}>{timeTexts.scale}</p>
       </div>
-      <span className={styles.end}>{texts.time.now}</span>
+      <span className={styles.end}>{timeTexts.now}</span>
     </div>
   )
 }
@@ -84,8 +84,8 @@ function TimeField({ at, onChoose }: Pick<Props, 'at' | 'onChoose'>) {
     <form className={styles.form} onSubmit={submit}>
       <TextInput
         name="at"
-        aria-label={texts.time.field}
-        placeholder={texts.time.hint}
+        aria-label={timeTexts.field}
+        placeholder={timeTexts.hint}
         size="xs"
         autoComplete="off"
         error={wrong ? texts.why.atInvalid : null}
