@@ -9,6 +9,7 @@ import { Notice } from '../../parts/notice.tsx'
 import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
+import { tokenText } from '../../texts/author.ts'
 import { failedRevisionTexts as words } from '../../texts/en/failed-revision.ts'
 import { historyTexts } from '../../texts/en/history.ts'
 import { texts } from '../../texts/en.ts'
@@ -40,7 +41,8 @@ function Change({ before, after }: { readonly before: ArchiveEntry; readonly aft
   return (
     <>
       <p>
-        {words.stored} <Moment iso={after.createdAt} /> {words.changed(after.authorName ?? after.author)}
+        {words.stored} <Moment iso={after.createdAt} />{' '}
+        {words.changed(tokenText(after.authorName, after.author))}
       </p>
       <FieldChanges changes={changes} />
     </>

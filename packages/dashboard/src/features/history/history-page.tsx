@@ -16,6 +16,7 @@ import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { changedFields } from '../../parts/plan/changed-fields.ts'
 import { specJson } from '../../parts/plan/conflict.tsx'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
+import { tokenText } from '../../texts/author.ts'
 import { equivalents } from '../../texts/commands.ts'
 import { historyTexts } from '../../texts/en/history.ts'
 import { timeTexts } from '../../texts/en/time.ts'
@@ -101,7 +102,7 @@ function Revision({ entry, before, marks, past }: RevisionProps) {
           </span>
         ))}
         <Moment iso={createdAt} />
-        <span>{authorName ?? author}</span>
+        <span>{tokenText(authorName, author)}</span>
       </p>
       {before === undefined ? (
         <p className={styles.muted}>{historyTexts.oldest}</p>

@@ -8,10 +8,10 @@ const actor = (token: string, name?: string): AuditEntry['actor'] => ({
   ...(name === undefined ? {} : { name }),
 })
 
-test('an author is a name, a joining machine, or the id of an old token', () => {
-  expect(authorOf(actor('tok_1', 'ci-main'))).toBe('ci-main')
+test('an author is shown as a token with its name or id, or as a joining machine', () => {
+  expect(authorOf(actor('tok_1', 'ci-main'))).toBe('token ci-main')
   expect(authorOf(actor('join_1'))).toBe('A joining machine')
-  expect(authorOf(actor('tok_1'))).toBe('tok_1')
+  expect(authorOf(actor('tok_1'))).toBe('token tok_1')
 })
 
 test('an action of a newer server is shown in its own words', () => {

@@ -1,6 +1,7 @@
 // An audit entry in words: who did what, and whether it only read.
 
 import type { AuditEntry } from '@holdfast/contract'
+import { tokenText } from '../../texts/author.ts'
 import { acts } from '../../texts/en/acts.ts'
 import { texts } from '../../texts/en.ts'
 import { wordsOf } from '../../texts/show-value.ts'
@@ -11,9 +12,9 @@ const JOINING = 'join_'
 /** Entries that change nothing: reading a log, signing in, and the second entry of a terminal. */
 export const isRead = ({ action }: Pick<AuditEntry, 'action'>): boolean => READS.includes(action)
 
-/** The author. A machine that joins has a join token instead of a name. */
+/** The author: a token, or a machine that joins with its join token. */
 export const authorOf = ({ name, token }: AuditEntry['actor']): string =>
-  name ?? (token.startsWith(JOINING) ? texts.timeline.machine : token)
+  token.startsWith(JOINING) ? texts.timeline.machine : tokenText(name, token)
 
 /** The words between author and subject; an action of a newer server is shown with its own words. */
 export const verbOf = (action: string): string => acts[action] ?? wordsOf(action.replace(':', ' '))

@@ -2,6 +2,7 @@
 
 import type { ArchiveEntry, Json } from '@holdfast/contract'
 import { Button } from '@mantine/core'
+import { tokenText } from '../../texts/author.ts'
 import { texts } from '../../texts/en.ts'
 import { Notice } from '../notice.tsx'
 import { changedFields } from './changed-fields.ts'
@@ -30,7 +31,7 @@ export function Conflict({ name, other, onRestart }: Props) {
 function Other({ now, before }: { readonly now: ArchiveEntry; readonly before?: ArchiveEntry }) {
   return (
     <>
-      <p>{texts.plan.conflictBy(now.revision, now.authorName ?? now.author)}</p>
+      <p>{texts.plan.conflictBy(now.revision, tokenText(now.authorName, now.author))}</p>
       {before === undefined ? null : (
         <FieldChanges changes={changedFields(specJson(before), specJson(now))} />
       )}

@@ -53,7 +53,7 @@ export const shellTexts = {
     findTenant: 'Find a tenant',
     noTenant: 'No tenant has this name.',
     acting: (tenant: string, role: string) => `Acting in ${tenant} as ${role}. Every change is audited.`,
-    role: (name: string, role: string) => `${name}, ${role}`,
+    role: (name: string, role: string) => `token ${name}, ${role}`,
     keys: 'Shortcuts',
     singleKeys: 'Single keys',
     on: 'On',
