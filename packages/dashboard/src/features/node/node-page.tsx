@@ -3,6 +3,7 @@
 import { engineWarnings, type Node } from '@holdfast/contract'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { explainFailure, isNotFound } from '../../api/failure.ts'
+import { useNodeAudit } from '../../api/nodes/use-node-audit.ts'
 import { useSession } from '../../api/session.tsx'
 import { type Cordon, useCordon } from '../../api/use-cordon.ts'
 import { useNode } from '../../api/use-nodes.ts'
@@ -16,8 +17,10 @@ import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
 import { PageHead } from '../../parts/page-head.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { tokenText } from '../../texts/author.ts'
 import { equivalents } from '../../texts/commands.ts'
 import { texts } from '../../texts/en.ts'
+import { closedBy } from './closed-by.ts'
 import { DrainPanel } from './drain-panel.tsx'
 import { NodeFacts } from './node-facts.tsx'
 import styles from './node-page.module.css'
@@ -59,8 +62,24 @@ function State({ node }: { readonly node: Node }) {
     <span className={styles.state}>
       <PhaseBadge word={status} {...(reason === undefined ? {} : { reason })} />
       {since === undefined ? null : <Moment iso={since} age />}
-      {draining === true ? <span>{texts.nodes.draining}</span> : null}
-      {schedulable || draining === true ? null : <span>{texts.nodes.cordoned}</span>}
+      {schedulable && draining !== true ? null : <Closed node={node} />}
+    </span>
+  )
+}
+
+/** That the node accepts no new replicas, and who decided it. */
+function Closed({ node: { name, draining } }: { readonly node: Node }) {
+  const { data: entries = [] } = useNodeAudit(name)
+  const by = closedBy(entries)
+  return (
+    <span>
+      {draining === true ? texts.nodes.draining : texts.nodes.cordoned}
+      {by === undefined ? null : (
+        <>
+          {' '}
+          {texts.nodes.closedBy(tokenText(by.actor.name, by.actor.token))} <Moment iso={by.time} />
+        </>
+      )}
     </span>
   )
 }

@@ -14,6 +14,7 @@ export const nodeTexts = {
     count: (count: number, more: boolean) => `${formatCount(count, 'node')}${more ? ' and more' : ''}`,
     cordoned: 'cordoned',
     draining: 'draining',
+    closedBy: (author: string) => `by ${author},`,
     unknown: 'This node',
     all: 'All nodes',
     facts: 'Facts',
