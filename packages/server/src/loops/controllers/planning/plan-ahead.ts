@@ -21,7 +21,6 @@ import {
 } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant, placementAt } from '../../../store/transaction.ts'
-import { reconcileTenant } from '../../rotations.ts'
 import type { Controller, KnownTenant, PlacingDeps } from '../controller.ts'
 import { decideNow, reconcileJob } from '../jobs/reconcile-job.ts'
 import { finishLeaving } from '../placement/finish-leaving.ts'
@@ -34,6 +33,7 @@ import { createObservationDedup } from '../queue/observation-dedup.ts'
 import { createWaitingList } from '../queue/waiting-list.ts'
 import { readWorkKey, workKey } from '../queue/work-key.ts'
 import { type Course, type CourseDeps, createCourse, plannedDeployment, recordTurn } from './course.ts'
+import { createSkippingClock, rotateAhead, type SkippingClock } from './rotate-ahead.ts'
 import { createSimulatedAgents } from './simulate-agents.ts'
 
 export interface PlanAheadDeps extends Pick<PlacingDeps, 'residency'> {
@@ -45,7 +45,7 @@ export interface PlanAheadDeps extends Pick<PlacingDeps, 'residency'> {
 }
 
 interface World extends CourseDeps {
-  readonly clock: Clock
+  readonly clock: SkippingClock
   readonly archiveRevisions: number
   readonly controller: Controller
   readonly known: KnownTenant
@@ -100,7 +100,8 @@ function concernsController(written: OverlayStore, tenant: TenantId): boolean {
 }
 
 function openWorld(deps: PlanAheadDeps, store: OverlayStore, tenant: TenantId): World {
-  const { clock, residency } = deps
+  const { residency } = deps
+  const clock = createSkippingClock(deps.clock)
   const quotas = deps.quotasOn(store)
   const known: KnownTenant = {
     view: createTenantView(store, quotas, tenant),
@@ -197,7 +198,7 @@ async function carryOut(world: World, written: OverlayStore, pause: Pause): Prom
     while (queued.size === 0 && agents.step(changed));
     if (queued.size === 0) {
       changed.clear()
-      await rotate(world, labels)
+      await rotateAhead(world, labels)
       await resync(world, pause)
     }
   } while (queued.size > 0)
@@ -227,21 +228,6 @@ const writtenIds = (written: OverlayStore, tenant: TenantId, { folder }: Collect
     .written()
     .filter((key) => key.tenant === tenant && key.folder === folder)
     .map(({ id }) => id)
-
-/** Moves the next consumer of a rotated credential, as the rotation controller does once the previous one is ready. */
-async function rotate(
-  { store, tenant, clock, archiveRevisions, controller }: World,
-  labels: readonly string[],
-) {
-  const isCutover = (label: string) =>
-    store.get(inTenant(tenant, credentials, label))?.record.rotation?.phase === 'cutover'
-  const { leadership, onError } = controller.deps
-  await reconcileTenant(
-    { store, clock, leadership, archiveRevisions, onError },
-    tenant,
-    labels.filter(isCutover),
-  )
-}
 
 const find = ({ store, tenant }: World, name: string): StoredDeployment | undefined =>
   store.get(inTenant(tenant, deployments, name))?.record

@@ -7,9 +7,16 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { done } from '../../../operations/caller.ts'
 import { createOverlayStore } from '../../../store/overlay-store.ts'
 import { aCanary } from '../../../store/records.fixture.ts'
-import { credentials, deployments, nodes, placements, type StoredDeployment } from '../../../store/records.ts'
+import {
+  credentials,
+  deployments,
+  nodes,
+  placements,
+  proofKeys,
+  type StoredDeployment,
+} from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
-import { inTenant } from '../../../store/transaction.ts'
+import { globally, inTenant } from '../../../store/transaction.ts'
 import { aRollout, NOW, tenant } from './cached-cluster.fixture.ts'
 import { createRunDry } from './run-dry.ts'
 
@@ -111,6 +118,48 @@ test('an aborted rotation restarts the deployments that it moves back, although 
   )
   const effects = aborted.ok ? aborted.value.change.effects : undefined
   expect(effects?.restarts).toMatchObject([{ deployment: 'web', replica: 1 }])
+})
+
+test('a cutover restarts every deployment that uses the secret, in the order of the real one', async () => {
+  const secrets = [{ name: 'DB', vault_path: 'resources/db', anchor: 'external', rotation: 'restart' }]
+  const { deps, next } = aRollout(1, 2, { secrets })
+  let nowMs = Date.parse(NOW)
+  const runDry = createRunDry({ ...deps, clock: { now: () => nowMs } })
+  const keyed = createOverlayStore(deps.store, deps.ids)
+  keyed.put(globally(proofKeys, 'key'), { v: 1, key: 'a2V5' })
+  const web = { ...next, pins: { db: 1 } }
+  const uid = asDeploymentUid(`dep_${'1'.repeat(26)}`)
+  const mail = { ...web, uid, spec: { ...web.spec, name: 'mail' } }
+  const after = async (store: Store, change: Parameters<typeof runDry>[2]) => {
+    const outcome = await runDry(tenant, store, change)
+    if (!outcome.ok) throw new Error('the change is rejected')
+    return outcome.value
+  }
+  let store: Store = keyed
+  for (const each of [web, mail]) store = (await after(store, storing(each, tenant))).after
+  // Both updates pass their watch windows, so that each has a last good revision that uses version 1.
+  nowMs += 3_600_000
+  for (const each of [web, mail]) store = (await after(store, storing(each, tenant))).after
+  const consumers = ['mail', 'web'].map((name) => consumerOf('deployment', name))
+  const versions = [1, 2].map((version) => ({ version, keys: ['password'], createdAt: NOW }))
+  const askedBy = {
+    token: asTokenId('tok_0'),
+    role: 'secrets-admin',
+    onBehalf: false,
+    requestId: '',
+  } as const
+  const startedBy = consumerOf('deployment', 'web')
+  const { change } = await after(store, (overlay) =>
+    overlay.transact((transaction) => {
+      transaction.put(inTenant(tenant, credentials, 'db'), {
+        ...{ v: 1, label: 'db', namespace: 'resources', consumers, versions, initial: 1, slot: 0 },
+        rotation: { phase: 'cutover', old: 1, new: 2, since: NOW, startedBy, askedBy },
+      })
+      return { kind: 'commit' as const, result: done(undefined) }
+    }),
+  )
+  expect(change.effects.restarts.map(({ deployment }) => deployment)).toEqual(['web', 'mail'])
+  expect(change.effects.omitted).toEqual([])
 })
 
 test('a forced removal of a node states that its replicas serve before it and not after it', async () => {

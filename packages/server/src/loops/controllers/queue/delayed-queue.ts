@@ -4,6 +4,8 @@
 export interface DelayedQueue {
   /** Sets the time at which the key is due, which replaces an earlier time; undefined removes the key. */
   note(key: string, at: number | undefined): void
+  /** The time at which the key is due; undefined if it is not delayed. */
+  timeOf(key: string): number | undefined
   /** Returns and removes the keys whose time has come. */
   removeDue(now: number): string[]
 }
@@ -15,6 +17,7 @@ export function createDelayedQueue(): DelayedQueue {
       if (at === undefined) due.delete(key)
       else due.set(key, at)
     },
+    timeOf: (key) => due.get(key),
     removeDue(now) {
       const keys = [...due].filter(([, at]) => at <= now).map(([key]) => key)
       for (const key of keys) due.delete(key)
