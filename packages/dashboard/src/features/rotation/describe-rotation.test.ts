@@ -1,6 +1,6 @@
 import type { CredentialRotation } from '@holdfast/contract'
 import { expect, test } from 'vitest'
-import { actText, movesOf, yourPart } from './describe-rotation.ts'
+import { actText, movesOf, orderText, yourPart } from './describe-rotation.ts'
 
 const consumer = (deployment: string, replicas: number, pinned = 1) => ({
   deployment,
@@ -26,6 +26,12 @@ test('the button of the cutover names what is recreated, the named deployment fi
   expect(actText('abort', credential(), 'orders')).toBe('Abort: back to v1')
   expect(actText('retire', credential(), 'orders')).toBe('Retire: destroy v1')
   expect(actText('unheard-of', credential(), 'orders')).toBeUndefined()
+})
+
+test('the order of a cutover begins with the deployment of the page', () => {
+  expect(orderText(credential(), 'orders')).toMatch(/^The order is orders, mail:/)
+  expect(orderText(credential(), 'mail')).toMatch(/^The order is mail, orders:/)
+  expect(orderText(credential({ consumers: [consumer('mail', 1)] }), 'mail')).toBeUndefined()
 })
 
 test('a cutover recreates neither canaries nor jobs nor what has moved', () => {

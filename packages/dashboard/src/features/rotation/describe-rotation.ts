@@ -48,6 +48,12 @@ export function movesOf({ consumers, versions }: CredentialRotation, deployment:
   ]
 }
 
+/** The order of a cutover; undefined if it moves at most one deployment. */
+export function orderText(credential: CredentialRotation, deployment: string): string | undefined {
+  const names = movesOf(credential, deployment).map(({ name }) => name)
+  return names.length < 2 ? undefined : words.order(names)
+}
+
 /** The text of the button of a step; undefined for a step that this page does not know. */
 export function actText(
   step: string,

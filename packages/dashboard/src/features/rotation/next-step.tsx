@@ -12,7 +12,7 @@ import { ActOutcome } from '../../parts/act-outcome.tsx'
 import { EffectsList } from '../../parts/effects-list.tsx'
 import { Failed } from '../../parts/failed.tsx'
 import { texts } from '../../texts/en.ts'
-import { actText, asStep } from './describe-rotation.ts'
+import { actText, asStep, orderText } from './describe-rotation.ts'
 import styles from './rotation-page.module.css'
 import { StageForm } from './stage-form.tsx'
 
@@ -91,10 +91,12 @@ function Step({ deployment, credential, step, closed, rotation }: StepProps) {
   const { me } = useSession()
   const sent: SentRotation = { phase: step, secret: credential.secret }
   const blocked = step !== 'abort' && credential.blockedBy.length > 0
+  const order = step === 'cutover' ? orderText(credential, deployment) : undefined
   const { data: effects, error } = useRotationPlan(deployment, sent, mayDo(me, NEEDS) && !blocked)
   return (
     <div className={styles.plan}>
       <p className={styles.planTitle}>{step === 'abort' ? words.abortPlan : words.plan}</p>
+      {order === undefined ? null : <p>{order}</p>}
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {effects === undefined ? null : <EffectsList effects={effects} none={words.noEffect} />}
       <div className={styles.act}>

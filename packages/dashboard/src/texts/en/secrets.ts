@@ -120,6 +120,8 @@ export const secretTexts = {
     allKeys: 'The new version has exactly these keys, so give each of them its value.',
     plan: 'What would happen',
     noEffect: 'No container is changed.',
+    order: (names: readonly string[]) =>
+      `The order is ${names.join(', ')}: this deployment first, each other one after the one before runs the new version without a fault.`,
     abortPlan: 'If you abort',
     waits: 'The next phase waits:',
     acts: {
