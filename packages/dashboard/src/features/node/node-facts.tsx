@@ -1,9 +1,9 @@
 // The facts of a node: resources, labels, engine, agent, storage.
 
 import type { Node } from '@holdfast/contract'
-import type { ReactNode } from 'react'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Fact, Facts } from '../../parts/resource/facts.tsx'
 import { texts } from '../../texts/en.ts'
 import { formatBytes, formatCpu } from '../../texts/format.ts'
 import styles from './node-page.module.css'
@@ -13,7 +13,7 @@ export function NodeFacts({ node }: { readonly node: Node }) {
   const [cpu, memory] = [formatCpu(capacity.cpuMillis), formatBytes(capacity.memoryBytes)]
   return (
     <Panel title={texts.nodes.facts}>
-      <dl className={styles.facts}>
+      <Facts>
         <Fact name={texts.nodes.cpu}>
           {requested === undefined ? cpu : texts.nodes.requested(formatCpu(requested.cpuMillis), cpu)}
         </Fact>
@@ -45,16 +45,7 @@ export function NodeFacts({ node }: { readonly node: Node }) {
                 </code>
               ))}
         </Fact>
-      </dl>
+      </Facts>
     </Panel>
-  )
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

@@ -1,9 +1,9 @@
 // The number of replicas that a scaling policy wants, the usage that it measures, and why it does not act.
 
 import type { Scaling } from '@holdfast/contract'
-import type { ReactNode } from 'react'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
+import { Fact, Facts } from '../../parts/resource/facts.tsx'
 import { texts } from '../../texts/en.ts'
 import { wordsOf } from '../../texts/show-value.ts'
 import styles from './scaling-page.module.css'
@@ -14,7 +14,7 @@ export function PolicyStatus({ scaling }: { readonly scaling: Scaling }) {
   return (
     <Panel title={texts.scaling.now} aside={wordsOf(reason)}>
       <p className={styles.message}>{message}</p>
-      <dl className={styles.facts}>
+      <Facts>
         <Fact name={texts.scaling.desired}>{desired}</Fact>
         <Fact name={texts.scaling.wanted}>{wanted ?? texts.scaling.unknown}</Fact>
         <Fact name={texts.scaling.usage}>
@@ -29,16 +29,7 @@ export function PolicyStatus({ scaling }: { readonly scaling: Scaling }) {
             <Moment iso={scaledAt} />
           </Fact>
         )}
-      </dl>
+      </Facts>
     </Panel>
-  )
-}
-
-function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
-  return (
-    <div className={styles.fact}>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
