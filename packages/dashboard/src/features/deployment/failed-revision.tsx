@@ -6,8 +6,7 @@ import { useSession } from '../../api/session.tsx'
 import { useRevisions } from '../../api/use-deployments.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { changedFields } from '../../parts/plan/changed-fields.ts'
-import { specJson } from '../../parts/plan/conflict.tsx'
+import { revisionChanges } from '../../parts/plan/changed-fields.ts'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { tokenText } from '../../texts/author.ts'
 import { failedRevisionTexts as words } from '../../texts/en/failed-revision.ts'
@@ -36,7 +35,7 @@ export function FailedRevision({ name, failure }: Props) {
 }
 
 function Change({ before, after }: { readonly before: ArchiveEntry; readonly after: ArchiveEntry }) {
-  const changes = changedFields(specJson(before), specJson(after))
+  const changes = revisionChanges(before, after)
   if (changes.length === 0) return null
   return (
     <>

@@ -2,8 +2,7 @@
 
 import type { ArchiveEntry } from '@holdfast/contract'
 import { Panel } from '../../parts/panel.tsx'
-import { changedFields } from '../../parts/plan/changed-fields.ts'
-import { specJson } from '../../parts/plan/conflict.tsx'
+import { revisionChanges } from '../../parts/plan/changed-fields.ts'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { historyTexts } from '../../texts/en/history.ts'
 import styles from './history-page.module.css'
@@ -26,7 +25,7 @@ export function Compare({ entries, pair, onChoose }: Props) {
   const [from, to] = [find(pair.from, entries[1]), find(pair.to, entries[0])]
   if (from === undefined || to === undefined) return null
   const chosen = { from: from.revision, to: to.revision }
-  const changes = changedFields(specJson(from), specJson(to))
+  const changes = revisionChanges(from, to)
   return (
     <Panel title={historyTexts.compare}>
       <div className={styles.pair}>

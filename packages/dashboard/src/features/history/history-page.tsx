@@ -13,8 +13,7 @@ import { Loading } from '../../parts/loading.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
-import { changedFields } from '../../parts/plan/changed-fields.ts'
-import { specJson } from '../../parts/plan/conflict.tsx'
+import { revisionChanges } from '../../parts/plan/changed-fields.ts'
 import { FieldChanges } from '../../parts/plan/field-changes.tsx'
 import { tokenText } from '../../texts/author.ts'
 import { equivalents } from '../../texts/commands.ts'
@@ -115,7 +114,7 @@ function Revision({ entry, before, marks, past }: RevisionProps) {
 }
 
 function Changes({ before, after }: { readonly before: ArchiveEntry; readonly after: ArchiveEntry }) {
-  const changes = changedFields(specJson(before), specJson(after))
+  const changes = revisionChanges(before, after)
   return changes.length === 0 ? (
     <p className={styles.muted}>{historyTexts.unchanged}</p>
   ) : (

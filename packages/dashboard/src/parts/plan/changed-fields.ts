@@ -1,6 +1,6 @@
 // Which fields differ between two stored revisions of a deployment, as paths with their old and new values.
 
-import type { Json } from '@holdfast/contract'
+import type { ArchiveEntry, Json } from '@holdfast/contract'
 
 export interface ChangedField {
   readonly field: string
@@ -21,6 +21,15 @@ export function changedFields(before: Json | undefined, after: Json | undefined,
     changedFields(left[name], right[name], path === '' ? name : `${path}.${name}`),
   )
 }
+
+type Stored = Pick<ArchiveEntry, 'spec'>
+
+/** The changes from one stored revision to another. */
+export const revisionChanges = (before: Stored, after: Stored): ChangedField[] =>
+  changedFields(specJson(before), specJson(after))
+
+/** The stored spec as plain JSON, in which members that are not given are absent. */
+const specJson = ({ spec }: Stored): Json => JSON.parse(JSON.stringify(spec))
 
 type Members = { readonly [name: string]: Json | undefined }
 

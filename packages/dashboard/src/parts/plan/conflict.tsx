@@ -1,11 +1,11 @@
 // The change of another person that a write would have overwritten.
 
-import type { ArchiveEntry, Json } from '@holdfast/contract'
+import type { ArchiveEntry } from '@holdfast/contract'
 import { Button } from '@mantine/core'
 import { tokenText } from '../../texts/author.ts'
 import { texts } from '../../texts/en.ts'
 import { Notice } from '../notice.tsx'
-import { changedFields } from './changed-fields.ts'
+import { revisionChanges } from './changed-fields.ts'
 import { FieldChanges } from './field-changes.tsx'
 
 interface Props {
@@ -32,12 +32,7 @@ function Other({ now, before }: { readonly now: ArchiveEntry; readonly before?: 
   return (
     <>
       <p>{texts.plan.conflictBy(now.revision, tokenText(now.authorName, now.author))}</p>
-      {before === undefined ? null : (
-        <FieldChanges changes={changedFields(specJson(before), specJson(now))} />
-      )}
+      {before === undefined ? null : <FieldChanges changes={revisionChanges(before, now)} />}
     </>
   )
 }
-
-/** The stored spec as plain JSON, in which members that are not given are absent. */
-export const specJson = ({ spec }: Pick<ArchiveEntry, 'spec'>): Json => JSON.parse(JSON.stringify(spec))
