@@ -9,11 +9,9 @@ import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import type { Outcome } from '../../parts/act-outcome.tsx'
-import { ListPage, ListTools, Teaching } from '../../parts/resource/list-page.tsx'
-import { matchingNames } from '../../parts/resource/matching-names.ts'
-import { RecordList } from '../../parts/resource/record-list.tsx'
+import { FilteredList } from '../../parts/resource/filtered-list.tsx'
+import { ListPage } from '../../parts/resource/list-page.tsx'
 import { backupTexts } from '../../texts/en/backups.ts'
-import { resourceTexts } from '../../texts/en/resources.ts'
 import { resourceEquivalents } from '../../texts/resource-commands.ts'
 import { backupColumns } from './backup-columns.tsx'
 import { CreateBackup } from './create-backup.tsx'
@@ -29,7 +27,7 @@ export function BackupsPage() {
   const [creating, setCreating] = useState(false)
   const [outcome, setOutcome] = useState<Outcome>({ kind: 'idle' })
   const columns = useMemo(() => backupColumns(tenant), [tenant])
-  const named = items?.map((backup) => ({ ...backup, name: backup.deploymentName }))
+  const named = items?.map((backup) => ({ ...backup, name: backup.deploymentName })).toReversed()
   const finish = (text: string): void => {
     setCreating(false)
     setOutcome({ kind: 'done', text })
@@ -48,27 +46,16 @@ export function BackupsPage() {
       }
       same={resourceEquivalents.backups()}
     >
-      <ListTools
-        q={q}
-        filters={items !== undefined && items.length > 0}
-        outcome={outcome}
-        onChange={(next) => void navigate({ search: next === undefined ? {} : { q: next }, replace: true })}
-      />
-      <RecordList
+      <FilteredList
         columns={columns}
-        items={named === undefined ? undefined : matchingNames(named, q).toReversed()}
+        items={named}
         failure={error === null ? undefined : explainFailure(error)}
         hasMore={hasMore}
-        keyOf={({ id }) => id}
+        q={q}
+        outcome={outcome}
+        texts={backupTexts}
+        onFilter={(search) => void navigate({ search, replace: true })}
         onEnd={readMore}
-        unmatched={q === undefined ? undefined : resourceTexts.noMatch}
-        empty={
-          <Teaching
-            title={backupTexts.emptyTitle}
-            next={backupTexts.emptyNext}
-            command={backupTexts.emptyCommand}
-          />
-        }
       />
       {creating ? <CreateBackup onDone={finish} onClose={() => setCreating(false)} /> : null}
     </ListPage>

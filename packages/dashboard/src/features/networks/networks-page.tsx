@@ -9,11 +9,9 @@ import { useWrite } from '../../api/resources/use-write.ts'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import type { Outcome } from '../../parts/act-outcome.tsx'
-import { ListPage, ListTools, Teaching } from '../../parts/resource/list-page.tsx'
-import { matchingNames } from '../../parts/resource/matching-names.ts'
-import { RecordList } from '../../parts/resource/record-list.tsx'
+import { FilteredList } from '../../parts/resource/filtered-list.tsx'
+import { ListPage } from '../../parts/resource/list-page.tsx'
 import { networkTexts } from '../../texts/en/networks.ts'
-import { resourceTexts } from '../../texts/en/resources.ts'
 import { resourceEquivalents } from '../../texts/resource-commands.ts'
 import { CreateNetwork } from './create-network.tsx'
 import { DeleteNetwork } from './delete-network.tsx'
@@ -54,27 +52,16 @@ export function NetworksPage() {
       }
       same={resourceEquivalents.networks()}
     >
-      <ListTools
-        q={q}
-        filters={items !== undefined && items.length > 0}
-        outcome={outcome}
-        onChange={(next) => void navigate({ search: next === undefined ? {} : { q: next }, replace: true })}
-      />
-      <RecordList
+      <FilteredList
         columns={columns}
-        items={items === undefined ? undefined : matchingNames(items, q)}
+        items={items}
         failure={error === null ? undefined : explainFailure(error)}
         hasMore={hasMore}
-        keyOf={({ id }) => id}
+        q={q}
+        outcome={outcome}
+        texts={networkTexts}
+        onFilter={(search) => void navigate({ search, replace: true })}
         onEnd={readMore}
-        unmatched={q === undefined ? undefined : resourceTexts.noMatch}
-        empty={
-          <Teaching
-            title={networkTexts.emptyTitle}
-            next={networkTexts.emptyNext}
-            command={networkTexts.emptyCommand}
-          />
-        }
       />
       {opened?.kind === 'create' ? <CreateNetwork {...dialog} /> : null}
       {opened?.kind === 'delete' ? <DeleteNetwork network={opened.network} {...dialog} /> : null}

@@ -9,10 +9,8 @@ import { useSession } from '../../api/session.tsx'
 import { useStale } from '../../live/live-provider.tsx'
 import { ActButton } from '../../parts/act-button.tsx'
 import type { Outcome } from '../../parts/act-outcome.tsx'
-import { ListPage, ListTools, Teaching } from '../../parts/resource/list-page.tsx'
-import { matchingNames } from '../../parts/resource/matching-names.ts'
-import { RecordList } from '../../parts/resource/record-list.tsx'
-import { resourceTexts } from '../../texts/en/resources.ts'
+import { FilteredList } from '../../parts/resource/filtered-list.tsx'
+import { ListPage } from '../../parts/resource/list-page.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { resourceEquivalents } from '../../texts/resource-commands.ts'
 import { CreateVolume } from './create-volume.tsx'
@@ -54,27 +52,16 @@ function Volumes() {
       }
       same={resourceEquivalents.volumes()}
     >
-      <ListTools
-        q={q}
-        filters={items !== undefined && items.length > 0}
-        outcome={outcome}
-        onChange={(next) => void navigate({ search: next === undefined ? {} : { q: next }, replace: true })}
-      />
-      <RecordList
+      <FilteredList
         columns={columns}
-        items={items === undefined ? undefined : matchingNames(items, q)}
+        items={items}
         failure={error === null ? undefined : explainFailure(error)}
         hasMore={hasMore}
-        keyOf={({ id }) => id}
+        q={q}
+        outcome={outcome}
+        texts={volumeTexts}
+        onFilter={(search) => void navigate({ search, replace: true })}
         onEnd={readMore}
-        unmatched={q === undefined ? undefined : resourceTexts.noMatch}
-        empty={
-          <Teaching
-            title={volumeTexts.emptyTitle}
-            next={volumeTexts.emptyNext}
-            command={volumeTexts.emptyCommand}
-          />
-        }
       />
       {creating ? <CreateVolume onDone={finish} onClose={() => setCreating(false)} /> : null}
     </ListPage>
