@@ -29,8 +29,8 @@ test('the button of the cutover names what is recreated, the named deployment fi
 })
 
 test('the order of a cutover begins with the deployment of the page', () => {
-  expect(orderText(credential(), 'orders')).toMatch(/^The order is orders, mail:/)
-  expect(orderText(credential(), 'mail')).toMatch(/^The order is mail, orders:/)
+  expect(orderText(credential(), 'orders')).toMatch(/^In this order: orders, mail\./)
+  expect(orderText(credential(), 'mail')).toMatch(/^In this order: mail, orders\./)
   expect(orderText(credential({ consumers: [consumer('mail', 1)] }), 'mail')).toBeUndefined()
 })
 

@@ -96,7 +96,7 @@ function Step({ deployment, credential, step, closed, rotation }: StepProps) {
   return (
     <div className={styles.plan}>
       <p className={styles.planTitle}>{step === 'abort' ? words.abortPlan : words.plan}</p>
-      {order === undefined ? null : <p>{order}</p>}
+      {order === undefined ? null : <p className={styles.order}>{order}</p>}
       {error === null ? null : <Failed {...explainFailure(error)} />}
       {effects === undefined ? null : <EffectsList effects={effects} none={words.noEffect} />}
       <div className={styles.act}>

@@ -121,7 +121,7 @@ export const secretTexts = {
     plan: 'What would happen',
     noEffect: 'No container is changed.',
     order: (names: readonly string[]) =>
-      `The order is ${names.join(', ')}: this deployment first, each other one after the one before runs the new version without a fault.`,
+      `In this order: ${names.join(', ')}. This deployment is the first; each of the others waits until the one before has proved the new version.`,
     abortPlan: 'If you abort',
     waits: 'The next phase waits:',
     acts: {
