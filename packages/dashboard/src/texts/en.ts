@@ -7,7 +7,7 @@ import { nodeTexts } from './en/nodes.ts'
 import { drainTexts, joinTexts, oneTimeTexts, removeTexts } from './en/operations.ts'
 import { outcomeTexts } from './en/outcomes.ts'
 import { overviewTexts } from './en/overview.ts'
-import { canary, change, plan } from './en/plan.ts'
+import { change, plan } from './en/plan.ts'
 import { platformTexts } from './en/platform.ts'
 import { scaling } from './en/scaling.ts'
 import { secretTexts } from './en/secrets.ts'
@@ -23,7 +23,6 @@ export const texts = {
   ...nodeTexts,
   plan,
   change,
-  canary,
   editor,
   scaling,
   charts: chartTexts,

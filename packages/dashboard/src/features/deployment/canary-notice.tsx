@@ -6,7 +6,7 @@ import { useSession } from '../../api/session.tsx'
 import { useRecord } from '../../api/use-deployments.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Notice } from '../../parts/notice.tsx'
-import { texts } from '../../texts/en.ts'
+import { canaryTexts } from '../../texts/en/canary.ts'
 import { wordsOf } from '../../texts/show-value.ts'
 import styles from './deployment-frame.module.css'
 
@@ -18,7 +18,7 @@ export function CanaryNotice({ name }: { readonly name: string }) {
   return (
     <Notice
       severity={isOver ? 'warning' : 'info'}
-      title={texts.canary.title(wordsOf(canary.phase), wordsOf(canary.reason))}
+      title={canaryTexts.title(wordsOf(canary.phase), wordsOf(canary.reason))}
     >
       <Facts canary={canary} />
       {isOver ? null : <Ends name={name} />}
@@ -31,19 +31,19 @@ function Facts({ canary }: { readonly canary: Canary }) {
   return (
     <>
       <p>
-        {texts.canary.size(replicas, weight)} {texts.canary.observed(observe)} {texts.canary.since}{' '}
-        <Moment iso={since} />. {texts.canary.fields} {Object.keys(change).join(', ')}.
+        {canaryTexts.size(replicas, weight)} {canaryTexts.observed(observe)} {canaryTexts.since}{' '}
+        <Moment iso={since} />. {canaryTexts.fields} {Object.keys(change).join(', ')}.
       </p>
       {failures.map(({ replica, reason, cause, at }) => (
-        <p key={`${replica} ${at}`}>{texts.canary.failure(replica, wordsOf(reason), cause)}</p>
+        <p key={`${replica} ${at}`}>{canaryTexts.failure(replica, wordsOf(reason), cause)}</p>
       ))}
     </>
   )
 }
 
 const ENDS = [
-  { act: 'promote', label: texts.canary.promote },
-  { act: 'abort', label: texts.canary.abort },
+  { act: 'promote', label: canaryTexts.promote },
+  { act: 'abort', label: canaryTexts.abort },
 ] as const
 
 function Ends({ name }: { readonly name: string }) {

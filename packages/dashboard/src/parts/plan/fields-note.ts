@@ -1,6 +1,6 @@
 // The sentence above the changed fields of a plan: whose fields they are, or why there are none.
 
-import { canaryPlanTexts } from '../../texts/en/canary-plan.ts'
+import { canaryPlanTexts } from '../../texts/en/canary.ts'
 import { texts } from '../../texts/en.ts'
 
 interface Plan {

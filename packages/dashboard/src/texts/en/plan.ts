@@ -78,16 +78,3 @@ export const change = {
   scaleAct: 'Scale',
   restartAct: 'Restart',
 } as const
-
-export const canary = {
-  title: (phase: string, reason: string) => `Canary: ${phase}${reason === '' ? '' : ` (${reason})`}`,
-  size: (replicas: number, weight: number) =>
-    `${formatCount(replicas, 'replica')} with ${weight} % of the requests,`,
-  observed: (time: string) => `observed for ${time},`,
-  since: 'in this phase since',
-  fields: 'It changes',
-  failure: (replica: number, reason: string, cause: string | undefined) =>
-    `Replica ${replica} failed: ${reason}${cause === undefined ? '' : `. ${cause}`}`,
-  promote: 'Promote the canary',
-  abort: 'Abort the canary',
-} as const
