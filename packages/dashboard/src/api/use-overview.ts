@@ -7,7 +7,7 @@ import { keys } from './keys.ts'
 import { type Session, useSession } from './session.tsx'
 
 /** The newest events on the overview. */
-export const LATEST_EVENTS = 12
+const LATEST_EVENTS = 12
 
 /** Also for the route, which reads it while the code of the page is on its way. */
 export const overviewQuery = ({ client, tenant }: Pick<Session, 'client' | 'tenant'>) =>

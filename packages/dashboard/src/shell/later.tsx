@@ -1,5 +1,5 @@
 // A part of the shell whose code no person needs before the page shows its data, such as a menu: its code is read once nothing
-// else is. Without a connection the page goes on without it, and tries again.
+// else is. Without a connection the page stays without it, and tries again.
 
 import { useIsFetching } from '@tanstack/react-query'
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
