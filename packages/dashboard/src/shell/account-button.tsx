@@ -9,7 +9,7 @@ import styles from './shell.module.css'
 export function AccountButton(props: ButtonHTMLAttributes<HTMLButtonElement>) {
   const { me } = useSession()
   return (
-    <button type="button" className={styles.account} {...props}>
+    <button type="button" {...props} className={styles.account}>
       <span className={styles.accountName}>{texts.shell.role(me.token.name, me.token.role)}</span>
       <span className={styles.accountShort}>{texts.shell.account}</span>
       <Icon name="chevron" size={14} />
