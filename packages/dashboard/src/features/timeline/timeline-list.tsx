@@ -14,7 +14,7 @@ import type { TimelineEntry } from './merge-timeline.ts'
 import styles from './timeline-page.module.css'
 
 /** About the height of an entry. */
-const ENTRY_PX = 33
+const ENTRY_PX = 41
 
 export function TimelineList({ entries }: { readonly entries: readonly TimelineEntry[] }) {
   const count = useGrowingCount(entries.length)
