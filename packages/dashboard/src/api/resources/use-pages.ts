@@ -42,7 +42,7 @@ export function usePages<T>(
     // An endpoint that this server does not have does not appear a minute later.
     retryOnMount: ({ state }) => !isNotFound(state.error),
   })
-  // Taken while rendering, so that the end of a read renders again: a list that asked for more meanwhile asks once more.
+  // Taken while rendering, so that the end of a read renders again: a list that asked for more during it asks once more.
   const { isFetching } = query
   return {
     items: query.data,
