@@ -1,12 +1,9 @@
 // Every command that the dashboard shows is a command line that the CLI accepts.
 
-import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
-import { protectVerbatim } from '@holdfast/cli/args/option-words'
-import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
-import { buildProgram } from '@holdfast/cli/program'
 import { equivalents } from '@holdfast/dashboard/texts/commands'
 import { texts } from '@holdfast/dashboard/texts/en'
 import { expect, test } from 'vitest'
+import { chosenCommand } from './chosen-command.ts'
 
 const SHOWN: readonly (readonly [string, string])[] = [
   [equivalents.overview().command, 'status'],
@@ -39,19 +36,7 @@ const SHOWN: readonly (readonly [string, string])[] = [
 ]
 
 test.each(SHOWN)('%s', async (typed, name) => {
-  let chosen = 'no command'
-  const program = buildProgram({
-    commands: COMMANDS,
-    groups: GROUPS,
-    out: () => {},
-    err: () => {},
-    async onChosen(command) {
-      chosen = command.name
-    },
-  })
-  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
-  await program.parseAsync(words, { from: 'user' })
-  expect(chosen).toBe(name)
+  expect(await chosenCommand(typed)).toBe(name)
 })
 
 test('every kind of shown command is tried above', () => {

@@ -1,14 +1,11 @@
 // The commands on the pages of secrets, rotations, nodes and the platform are command lines that the CLI accepts.
 
-import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
-import { protectVerbatim } from '@holdfast/cli/args/option-words'
-import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
-import { buildProgram } from '@holdfast/cli/program'
 import { nodeEquivalents as nodes } from '@holdfast/dashboard/texts/commands/nodes'
 import { platformEquivalents as platform } from '@holdfast/dashboard/texts/commands/platform'
 import { secretEquivalents as secrets } from '@holdfast/dashboard/texts/commands/secrets'
 import { secretTexts } from '@holdfast/dashboard/texts/en/secrets'
 import { expect, test } from 'vitest'
+import { chosenCommand } from './chosen-command.ts'
 
 type Shown = readonly [command: string, name: string]
 
@@ -36,18 +33,6 @@ const TAUGHT = secretTexts.emptyCommands.map((command): Shown => [command, 'secr
 test.each([...Object.values(SECRETS), ...Object.values(NODES), ...Object.values(PLATFORM), ...TAUGHT])(
   '%s',
   async (typed, name) => {
-    let chosen = 'no command'
-    const program = buildProgram({
-      commands: COMMANDS,
-      groups: GROUPS,
-      out: () => {},
-      err: () => {},
-      async onChosen(command) {
-        chosen = command.name
-      },
-    })
-    const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
-    await program.parseAsync(words, { from: 'user' })
-    expect(chosen).toBe(name)
+    expect(await chosenCommand(typed)).toBe(name)
   },
 )

@@ -1,9 +1,5 @@
 // The commands on the pages of jobs, volumes, networks, backups, residency and access are command lines that the CLI accepts.
 
-import { GLOBAL_OPTIONS } from '@holdfast/cli/args/global-options'
-import { protectVerbatim } from '@holdfast/cli/args/option-words'
-import { COMMANDS, GROUPS } from '@holdfast/cli/commands/index'
-import { buildProgram } from '@holdfast/cli/program'
 import { accessTexts } from '@holdfast/dashboard/texts/en/access'
 import { backupTexts } from '@holdfast/dashboard/texts/en/backups'
 import { jobTexts } from '@holdfast/dashboard/texts/en/jobs'
@@ -12,6 +8,7 @@ import { residencyTexts } from '@holdfast/dashboard/texts/en/residency'
 import { volumeTexts } from '@holdfast/dashboard/texts/en/volumes'
 import { divergenceCommand, resourceEquivalents as same } from '@holdfast/dashboard/texts/resource-commands'
 import { expect, test } from 'vitest'
+import { chosenCommand } from './chosen-command.ts'
 
 /** Each command with the name under which the CLI knows it. */
 const SHOWN = {
@@ -37,17 +34,5 @@ const TAUGHT: readonly (readonly [string, string])[] = [
 ]
 
 test.each([...Object.values(SHOWN), ...TAUGHT])('%s', async (typed, name) => {
-  let chosen = 'no command'
-  const program = buildProgram({
-    commands: COMMANDS,
-    groups: GROUPS,
-    out: () => {},
-    err: () => {},
-    async onChosen(command) {
-      chosen = command.name
-    },
-  })
-  const words = protectVerbatim(typed.split(' ').slice(1), COMMANDS, GLOBAL_OPTIONS)
-  await program.parseAsync(words, { from: 'user' })
-  expect(chosen).toBe(name)
+  expect(await chosenCommand(typed)).toBe(name)
 })
