@@ -17,6 +17,8 @@ export interface DevFolder {
   /** Path of the sample manifest of a database with a volume. */
   readonly databaseManifest: string
   readonly serverLog: string
+  /** Path of the folder of the built dashboard. */
+  readonly dashboard: string
   /** Path of the file with the root token and the unseal key of the secrets store. */
   readonly storeKeys: string
   /** Path of the log of the platform's parent process (keeper). */
@@ -37,6 +39,7 @@ function devFolder(path: string): DevFolder {
     manifest: inside('hello.yaml'),
     databaseManifest: inside('database.yaml'),
     serverLog: inside('server.log'),
+    dashboard: inside('dashboard'),
     storeKeys: inside('secrets-store.json'),
     keeperLog: inside('keeper.log'),
     powerSocket: inside('power.sock'),

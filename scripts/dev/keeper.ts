@@ -1,13 +1,12 @@
 // The parent process (keeper) of the development platform. dev:up starts it in its own session. Engines and server are
 // its children; the kernel kills them when the parent ends, even after kill -9, so no process is ever left behind.
 
-import { join } from 'node:path'
 import { env } from 'node:process'
 import { contextsPath } from '@holdfast/cli/settings/contexts-file'
 import { buildDashboard } from '../dashboard/build.ts'
 import { addContexts } from './cli-contexts.ts'
 import { createTenants } from './create-tenants.ts'
-import { type DevFolder, folderFromArguments, REPOSITORY, removeFolder } from './dev-folder.ts'
+import { type DevFolder, folderFromArguments, removeFolder } from './dev-folder.ts'
 import { writeEnvironment } from './environment.ts'
 import { servePowerCommands } from './power.ts'
 import { addProcess, KEEPER } from './process-list.ts'
@@ -18,7 +17,6 @@ import { type RunningServer, startServer } from './start-server.ts'
 import { createStep, type Report } from './step.ts'
 import { writeManifests } from './write-manifest.ts'
 
-const DASHBOARD = join(REPOSITORY, 'packages/dashboard/dist')
 const DRAIN_MS = 5_000
 const FOR_EVER_MS = 2 ** 31 - 1
 
@@ -39,7 +37,7 @@ async function start(folder: DevFolder, contextsFile: string): Promise<StartedPl
   // The server reads the files of the dashboard when it starts.
   const [engines] = await Promise.all([
     startEngines(folder, step, machines?.lab),
-    step('dashboard built', () => buildDashboard(DASHBOARD)),
+    step('dashboard built', () => buildDashboard(folder.dashboard)),
   ])
   const server = await startServer(folder, engines, step)
   const tenants = await step('tenants acme and globex', () => createTenants(server))

@@ -10,13 +10,16 @@ export interface ServerSettings {
   readonly api: { readonly roleId: string; readonly secretId: string }
   readonly broker: { readonly roleId: string; readonly secretId: string }
   readonly registryHost: string
+  /** Path of the folder of the built dashboard. */
+  readonly dashboard: string
 }
 
 /** Quotes a text for YAML: every JSON string is a valid YAML string. */
 const quoted = (text: string): string => JSON.stringify(text)
 
 export function serverConfig(settings: ServerSettings): string {
-  const { address, port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost } = settings
+  const { address, port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost, dashboard } =
+    settings
   return `# Written by dev:up; every setting is explained in docs/guides/configuration.md.
 listen: { host: ${address}, port: ${port} }
 publicUrl: http://${address}:${port}
@@ -30,6 +33,7 @@ secretsStore:
 registries:
   - { host: ${quoted(registryHost)}, plainHttp: true, allowAddress: true }
 metrics: { open: true }
+ui: { folder: ${quoted(dashboard)} }
 volumes: { enabled: true }
 # Shorter timeouts than the defaults, so that you can watch a node fail without a long wait.
 liveness: { heartbeatSeconds: 2, unreachableSeconds: 10, failedSeconds: 20 }

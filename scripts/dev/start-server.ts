@@ -47,6 +47,7 @@ async function configure(
     etcdQuotaBytes: ETCD_QUOTA_BYTES,
     secretsStore: secretsStore.address,
     registryHost: registry.host,
+    dashboard: folder.dashboard,
     ...identities,
   }
   writePrivate(folder.serverConfig, serverConfig(settings))
