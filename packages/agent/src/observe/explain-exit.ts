@@ -6,8 +6,11 @@ import { explainRuntimeLine, mayBeRefused, type RunEnd } from '@holdfast/core/no
 import type { Engine, OutputChannel } from '../ports/engine.ts'
 import { readToEnd } from '../streams/read-to-end.ts'
 
-/** Longest time to read the line. The exit is reported after it, so a slow engine must not hold the report for long. */
-const READ_MS = 5000
+/**
+ * Longest time to read the line. The exit is reported after it, so a slow engine must not hold the report for long; the
+ * engine of a machine with a load of 50 has needed more than 5 s.
+ */
+const READ_MS = 10_000
 
 /** Returns undefined if the program was executed, or the log cannot be read. */
 export async function explainExit(
