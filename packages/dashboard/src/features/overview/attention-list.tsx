@@ -1,13 +1,14 @@
 // The items that need a person: each with its reason, the smallest change that helps, and the page that shows more.
 
 import type { Attention } from '@holdfast/contract'
-import { Link } from '@tanstack/react-router'
 import { useSession } from '../../api/session.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
+import { PlainLink } from '../../parts/plain-link.tsx'
 import { texts } from '../../texts/en.ts'
 import { wordsOf } from '../../texts/show-value.ts'
 import styles from './attention-list.module.css'
+import { pageOfSubject } from './page-of-subject.ts'
 
 export function AttentionList({ items }: { readonly items: readonly Attention[] }) {
   return (
@@ -48,19 +49,19 @@ function Row({ item: { severity, subject, code, text, cure, since } }: { readonl
 }
 
 /** Leads to the page that explains the subject and offers the remedies, if there is one. */
-function Review({ subject: { kind, name, uid } }: { readonly subject: Attention['subject'] }) {
+function Review({ subject }: { readonly subject: Attention['subject'] }) {
   const { tenant } = useSession()
-  const shown = { className: styles.link, 'aria-label': texts.overview.reviewOf(name), 'data-row': true }
-  if (kind === 'Deployment')
-    return (
-      <Link to="/t/$tenant/deployments/$name/why" params={{ tenant, name }} search={{}} {...shown}>
-        {texts.overview.review}
-      </Link>
-    )
-  if (kind !== 'Node') return null
+  const page = pageOfSubject(subject)
+  if (page === undefined) return null
   return (
-    <Link to="/t/$tenant/nodes/$node" params={{ tenant, node: uid }} {...shown}>
+    <PlainLink
+      to={page.to}
+      params={{ tenant, ...page.params }}
+      className={styles.link}
+      aria-label={texts.overview.reviewOf(subject.name)}
+      data-row
+    >
       {texts.overview.review}
-    </Link>
+    </PlainLink>
   )
 }
