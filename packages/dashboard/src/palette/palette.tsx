@@ -5,12 +5,12 @@ import { type KeyboardEvent, useDeferredValue, useEffect, useId, useState } from
 import { useFoundDeployments } from '../api/use-deployments.ts'
 import { useFoundNodes } from '../api/use-nodes.ts'
 import { texts } from '../texts/en.ts'
-import { type Command, findCommands, type KnownPage, readTyped } from './find-commands.ts'
+import { type Command, findCommands, type Offered, readTyped } from './find-commands.ts'
 import styles from './palette.module.css'
 
 interface Props {
   readonly opened: boolean
-  readonly pages: readonly KnownPage[]
+  readonly offered: Offered
   onClose(): void
   onRun(command: Command): void
 }
@@ -34,13 +34,13 @@ export function Palette({ opened, onClose, ...rest }: Props) {
   )
 }
 
-function Search({ pages, onClose, onRun }: Omit<Props, 'opened'>) {
+function Search({ offered, onClose, onRun }: Omit<Props, 'opened'>) {
   const id = useId()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const name = useDeferredValue(readTyped(text).name)
   const found = { deployments: useFoundDeployments(name), nodes: useFoundNodes(name) }
-  const commands = findCommands(text, pages, found)
+  const commands = findCommands(text, offered, found)
   const at = Math.min(chosen, commands.length - 1)
   const run = (command: Command | undefined): void => {
     if (command === undefined) return

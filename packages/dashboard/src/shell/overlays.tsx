@@ -6,7 +6,7 @@ import { Palette } from '../palette/palette.tsx'
 import { texts } from '../texts/en.ts'
 import { KeysDialog } from './keys-dialog.tsx'
 import { Navigation } from './navigation.tsx'
-import { PAGES, PLATFORM_PAGES } from './pages.ts'
+import { CREATIONS, PAGES, PLATFORM_PAGES } from './pages.ts'
 import styles from './shell.module.css'
 import { useRunCommand } from './use-run-command.ts'
 
@@ -26,7 +26,11 @@ export function Overlays({ open, onClose }: Props) {
     <>
       <Palette
         opened={open === 'palette'}
-        pages={mayDo(me, 'tenants:choose') ? ALL_PAGES : PAGES}
+        offered={{
+          pages: mayDo(me, 'tenants:choose') ? ALL_PAGES : PAGES,
+          creations: CREATIONS.filter(({ needs }) => mayDo(me, needs)),
+          changes: mayDo(me, 'deployments:write'),
+        }}
         onClose={onClose}
         onRun={runCommand}
       />

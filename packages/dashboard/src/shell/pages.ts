@@ -22,3 +22,10 @@ export const PLATFORM_PAGES = [
   { to: '/platform/tenants', label: texts.platform.tenants, exact: false },
   { to: '/platform/servers', label: texts.platform.servers, exact: false },
 ] as const
+
+/** The pages on which something is created, with the permission that each needs. */
+export const CREATIONS = [
+  { to: '/t/$tenant/deployments/new', label: texts.editor.new, needs: 'deployments:write' },
+  { to: '/t/$tenant/secrets/new', label: texts.secrets.write, needs: 'secrets:write' },
+  { to: '/t/$tenant/nodes/join', label: texts.join.page, needs: 'join-tokens:write' },
+] as const

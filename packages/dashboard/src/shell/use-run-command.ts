@@ -20,6 +20,12 @@ export function useRunCommand(): (command: Command) => void {
           params: { tenant, name: target.name },
           search: {},
         })
+      case 'plan':
+        return void navigate({
+          to: '/t/$tenant/deployments/$name/change',
+          params: { tenant, name: target.name },
+          search: { act: target.act },
+        })
       case 'node':
         return void navigate({ to: '/t/$tenant/nodes/$node', params: { tenant, node: target.id } })
       case 'scheme':
