@@ -3,6 +3,7 @@
 
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { freePort } from '@holdfast/testkit'
 import { type Certificates, makeCertificates } from '@holdfast/testkit/engines/certificates'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
@@ -15,6 +16,7 @@ import {
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { endSignIns } from './end-sign-ins.ts'
+import { PATIENCE } from './examine-pages.ts'
 import {
   type BuiltDashboard,
   builtDashboard,
@@ -194,21 +196,24 @@ test.each(['expiresAt', 'usedAt'] as const)('the cookie is useless after its tim
   await own.getByLabel('API token').waitFor()
 })
 
-const TABS = ['why', 'replicas', 'logs', 'terminal', 'history', 'events']
-const ADDRESSES = [
-  '',
-  '/deployments',
-  '/nodes',
-  '/nodes/node_1',
-  '/events',
-  ...TABS.map((tab) => `/deployments/report/${tab}`),
-]
+/** Every page of a tenant. */
+const PAGES = Object.values(examinedRoutes)
+  .flatMap((routes): readonly string[] => routes)
+  .filter((route) => route.startsWith('/t/$tenant'))
 
-test('no address shows a page of another tenant', async () => {
+/** The address of a page in a tenant. A record that does not exist, such as the job, has a page that explains it. */
+const addressIn = (tenant: string, route: string): string =>
+  addressOf(route, {
+    ...{ tenant, name: 'report', namespace: 'resources', resource: 'report-db', node: 'node_1' },
+    ...{ job: 'job_1', volume: 'vol_1', backup: 'bak_1' },
+  })
+
+test('no address shows a page of another tenant', PATIENCE, async () => {
   const own = await signInAt(watched.context, page(), await newToken())
-  for (const address of ADDRESSES) {
+  for (const route of PAGES) {
+    const address = addressIn(platform.globex.id, route)
     watched.responses.length = 0
-    await own.goto(`/ui/t/${platform.globex.id}${address}`)
+    await own.goto(address)
     await own.getByRole('alert').waitFor()
     expect(await own.textContent('body'), address).not.toContain(platform.globex.name)
     const answers = watched.responses.filter((each) => each.url().includes('/api/v1/'))
@@ -222,7 +227,7 @@ test('no address shows a page of another tenant', async () => {
   }
 })
 
-test('no secret is in a page, its storage, its addresses or its caches', async () => {
+test('no secret is in a page, its storage, its addresses or its caches', PATIENCE, async () => {
   const token = await newToken()
   const value = `canary-${crypto.randomUUID()}`
   const api = platform.api(platform.acme.token)
@@ -232,14 +237,9 @@ test('no secret is in a page, its storage, its addresses or its caches', async (
   const [cookie] = (await watched.context.cookies()).filter(({ name }) => name === COOKIE)
   const canaries = [token, value, cookie?.value ?? 'no cookie']
   expect(canaries[2]).toMatch(/^[\w-]{43}$/)
-  for (const address of [
-    '',
-    '/deployments',
-    '/nodes',
-    '/events',
-    ...TABS.map((tab) => `/deployments/report/${tab}`),
-  ]) {
-    await own.goto(page(address))
+  for (const route of PAGES) {
+    const address = addressIn(platform.acme.id, route)
+    await own.goto(address)
     await isLive(own)
     const reachable = String(await own.evaluate(REACHABLE))
     for (const canary of canaries) expect(reachable.includes(canary), address).toBe(false)
