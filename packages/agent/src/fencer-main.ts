@@ -3,9 +3,11 @@
 // nothing but Node's built-ins and the protocol, so that it starts with little memory.
 
 import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { env } from 'node:process'
 import { parseArgs } from 'node:util'
 import type { Deadlines, FencerReport } from '@holdfast/core/promotion/fencer-groups'
 import { killCgroups } from './adapters/kernel/kill-cgroups.ts'
+import { notifySystemd } from './adapters/kernel/notify-systemd.ts'
 import { createUnmounter } from './adapters/kernel/unmount.ts'
 import { latestBootClockMs, readBootId } from './fencer/boot-clock.ts'
 import { claimPriority } from './fencer/claim-priority.ts'
@@ -111,6 +113,9 @@ function run({ deadlines, report, reboot }: Line): void {
   const next = (): void => void setTimeout(next, attempt(step) ?? RETRY_MS)
   next()
   log({ ...claimPriority(), boot: machine.boot }, 'fencer started')
+  const onFailure = (why: string): void =>
+    log({ why }, 'state of the service could not be reported to systemd')
+  void notifySystemd('ready', { env, onFailure })
 }
 
 try {

@@ -9,6 +9,7 @@ import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
 import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
+import { notifySystemd } from './adapters/kernel/notify-systemd.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { createUsageReader } from './adapters/kernel/usage-files.ts'
 import { startAgent, WRITERS_CGROUP } from './agent.ts'
@@ -89,11 +90,18 @@ async function run({
   }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
+  const notice = {
+    env: process.env,
+    onFailure: (why: string) => log.warn({ why }, 'state of the service could not be reported to systemd'),
+  }
+  // The agent is ready without its server: it keeps the containers running and reconnects.
+  void notifySystemd('ready', notice)
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
   log.info({}, 'agent stopping, containers keep running')
+  void notifySystemd('stopping', notice)
   await agent.close()
   return 0
 }

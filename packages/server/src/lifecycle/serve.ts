@@ -1,0 +1,52 @@
+// Serves until a signal: starts the server, reports its readiness to systemd, and shuts it down cleanly.
+
+import { env } from 'node:process'
+import pino, { type Logger } from 'pino'
+import { composeServer, type Server } from '../compose.ts'
+import type { Config } from '../config/schema.ts'
+import { withoutTaint } from '../ports/taint.ts'
+import { notifySystemd, type ServiceState } from './notify-systemd.ts'
+
+/** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
+const LOG_FLUSH_MS = 200
+/** Exit code of a server that cannot read the form in which the store is written. */
+export const UNREADABLE_STORE = 78
+/** Longest time for closing connections after the store was found to be written in a newer form. */
+const CLOSE_MS = 2_000
+
+function openLog(level: string): Logger {
+  const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 })
+  setInterval(() => destination.flush(), LOG_FLUSH_MS).unref()
+  const hooks = { streamWrite: withoutTaint }
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks }, destination)
+}
+
+const notify = (log: Logger, state: ServiceState): Promise<void> =>
+  notifySystemd(state, {
+    env,
+    onFailure: (why) => log.warn({ state, why }, 'state of the service could not be reported to systemd'),
+  })
+
+export async function serve(config: Config): Promise<void> {
+  const log = openLog(config.log.level)
+  let server: Server | undefined
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) return
+    stopping = true
+    log.info({}, 'draining')
+    void notify(log, 'stopping')
+    void server?.close().then(() => log.flush())
+  }
+  server = await composeServer(config, log, (error) => {
+    log.fatal({}, error.message)
+    process.exitCode = UNREADABLE_STORE
+    setTimeout(() => process.exit(), CLOSE_MS)
+    stop()
+  })
+  await server.http.listen({ host: config.listen.host, port: config.listen.port })
+  log.info({ address: config.publicUrl }, 'serving')
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  await notify(log, 'ready')
+}
