@@ -23,6 +23,7 @@ import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
+import { type CertificatePair, replaceCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
@@ -43,6 +44,8 @@ export interface Server {
   readonly store: Store
   /** All endpoints, for the OpenAPI check and the tests that call every endpoint. */
   readonly endpoints: readonly AnyEndpoint[]
+  /** Serves new connections with another certificate. Throws if certificate and key are unusable; the old pair then stays. */
+  replaceCertificate(pair: CertificatePair): void
   close(): Promise<void>
 }
 
@@ -102,6 +105,7 @@ export async function composeServer(
     http,
     store,
     endpoints,
+    replaceCertificate: (pair) => replaceCertificate(http.server, pair),
     async close() {
       // Sockets of agents and of exec commands are closed first, because open sockets would keep the HTTP server running.
       execs.close()

@@ -14,6 +14,7 @@ import {
 import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
 import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
 import type { Config } from './config/schema.ts'
+import type { CertificatePair } from './net/serving-certificate.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
 import type { Secret } from './ports/secret.ts'
@@ -28,7 +29,7 @@ export function connectEtcd({ etcd }: Config, log: Logger): KeyValueEngine {
     endpoints: etcd.endpoints,
     ...(etcd.tls === undefined ? {} : { tls: defined({ ca: pem(ca), cert: pem(cert), key: pem(key) }) }),
     ...(etcd.username === undefined ? {} : { username: etcd.username }),
-    ...(etcd.password === undefined ? {} : { password: etcd.password.reveal() }),
+    ...(etcd.password === undefined ? {} : { password: etcd.password }),
     log,
   })
 }
@@ -60,7 +61,7 @@ export function connectRegistries({ registries }: Config): Registry {
 }
 
 /** Returns the certificate that this process presents, or undefined for plain HTTP. */
-export function readServerTls({ listen }: Config): { cert: string; key: string } | undefined {
+export function readServerTls({ listen }: Pick<Config, 'listen'>): CertificatePair | undefined {
   const [cert, key] = [pem(listen.tls?.cert), pem(listen.tls?.key)]
   return cert === undefined || key === undefined ? undefined : { cert, key }
 }

@@ -13,14 +13,15 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   // An operator who sets up the secrets store with a token need not configure identities: `init` issues them.
   const identities = line.init.operatorTokenFile === undefined ? 'needed' : 'to be issued'
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
-  const loaded = gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
+  const load = () => gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
+  const loaded = load()
   const checked = checkConfig(loaded)
   if (!loaded.ok) {
     process.stderr.write(checked.text)
     process.exitCode = 1
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
   else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
-  else await serve(loaded.config)
+  else await serve(loaded.config, load)
 }
 
 async function main(): Promise<void> {

@@ -12,6 +12,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
+import { type CertificatePair, TLS_SETTINGS } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
@@ -56,7 +57,7 @@ export interface HttpServerOptions {
   readonly bodyDepth: number
   readonly headerBytes: number
   /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined
+  readonly tls?: CertificatePair | undefined
   readonly internalCalls: InternalCalls
   /** Answers requests for files of the dashboard; absent if this process serves none. */
   readonly ui?: AnswerUi | undefined
@@ -160,7 +161,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
   }
   return tls === undefined
     ? createServer(settings, handler)
-    : createTlsServer({ ...settings, ...tls, minVersion: 'TLSv1.2', handshakeTimeout: STOP_MS }, handler)
+    : createTlsServer({ ...settings, ...tls, ...TLS_SETTINGS, handshakeTimeout: STOP_MS }, handler)
 }
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */

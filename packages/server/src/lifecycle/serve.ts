@@ -3,9 +3,12 @@
 import { env } from 'node:process'
 import pino, { type Logger } from 'pino'
 import { composeServer, type Server } from '../compose.ts'
+import { followSecrets } from '../config/live-secrets.ts'
+import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { withoutTaint } from '../ports/taint.ts'
 import { notifySystemd, type ServiceState } from './notify-systemd.ts'
+import { createReload } from './reload.ts'
 
 /** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
 const LOG_FLUSH_MS = 200
@@ -27,8 +30,10 @@ const notify = (log: Logger, state: ServiceState): Promise<void> =>
     onFailure: (why) => log.warn({ state, why }, 'state of the service could not be reported to systemd'),
   })
 
-export async function serve(config: Config): Promise<void> {
-  const log = openLog(config.log.level)
+/** `load` loads the configuration: once at the start, and again at each SIGHUP. */
+export async function serve(initial: Config, load: () => LoadedConfig): Promise<void> {
+  const log = openLog(initial.log.level)
+  const secrets = followSecrets(initial)
   let server: Server | undefined
   let stopping = false
   const stop = (): void => {
@@ -38,14 +43,23 @@ export async function serve(config: Config): Promise<void> {
     void notify(log, 'stopping')
     void server?.close().then(() => log.flush())
   }
-  server = await composeServer(config, log, (error) => {
+  const starting = composeServer(secrets.config, log, (error) => {
     log.fatal({}, error.message)
     process.exitCode = UNREADABLE_STORE
     setTimeout(() => process.exit(), CLOSE_MS)
     stop()
   })
-  await server.http.listen({ host: config.listen.host, port: config.listen.port })
-  log.info({ address: config.publicUrl }, 'serving')
+  const reload = createReload(initial, {
+    log,
+    load,
+    useSecrets: secrets.use,
+    replaceCertificate: (pair) => server?.replaceCertificate(pair),
+  })
+  // Before the server is composed, a SIGHUP would end the process; it waits, because files may have changed since.
+  process.on('SIGHUP', () => void starting.then(reload, () => {}))
+  server = await starting
+  await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
+  log.info({ address: initial.publicUrl }, 'serving')
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
   await notify(log, 'ready')

@@ -12,10 +12,13 @@ export interface Secret {
 }
 
 /** Creates a Secret. The value is in a closure, out of reach of property access, enumeration and structured clone. */
-export function secret(value: string): Secret {
+export const secret = (value: string): Secret => secretFrom(() => value)
+
+/** Creates a Secret whose value may change: `read` is called each time that the value is sent to its destination. */
+export function secretFrom(read: () => string): Secret {
   const redacted = () => REDACTED
   return Object.freeze({
-    reveal: () => value,
+    reveal: read,
     toString: redacted,
     toJSON: redacted,
     [INSPECT]: redacted,

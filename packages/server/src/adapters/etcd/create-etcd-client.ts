@@ -2,6 +2,7 @@
 // later: in older versions the response to a progress request could overtake events.
 
 import { EngineError, type KeyValueEngine, type Watch } from '../../ports/key-value.ts'
+import type { Secret } from '../../ports/secret.ts'
 import { type Authenticator, anonymous, makeAuthenticator } from './authenticator.ts'
 import { type CallDeps, type CallRequest, callWithFailover } from './call-with-failover.ts'
 import { type EtcdTls, makeCredentials, openChannel, parseAddress } from './channel.ts'
@@ -31,7 +32,8 @@ export interface EtcdClientOptions {
   readonly endpoints: readonly string[]
   readonly tls?: EtcdTls
   readonly username?: string
-  readonly password?: string
+  /** Read at each login, so that the password may change. */
+  readonly password?: Secret
   /** Default deadline of calls to etcd, for calls without their own deadline. */
   readonly deadlineMs?: number
   readonly log?: EtcdLog
@@ -138,7 +140,7 @@ function authenticatorFor(
   return makeAuthenticator(() =>
     callWithFailover(deps, {
       method: '/etcdserverpb.Auth/Authenticate',
-      bytes: encodeAuthenticateRequest(username, password ?? ''),
+      bytes: encodeAuthenticateRequest(username, password?.reveal() ?? ''),
       decode: decodeAuthenticateResponse,
       deadlineMs: options.deadlineMs ?? DEADLINE_MS,
       repeatable: true,

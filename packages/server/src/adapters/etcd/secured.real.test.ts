@@ -95,12 +95,12 @@ describe('etcd with users', () => {
   test('limits a user to the keys it may read, write and watch', async () => {
     const prefix = uniquePrefix()
     const { endpoints } = await withUsers(prefix)
-    const guest = clientOf({ endpoints, username: 'guest', password: 'guestpw' })
+    const guest = clientOf({ endpoints, username: 'guest', password: secret('guestpw') })
     const watch = recordWatch(guest, under(prefix), await write(guest, `${prefix}a/`, 'mine'))
     await waitUntil(() => watch.story().length === 1, { what: 'the watch is allowed' })
     const refused = { reason: 'unauthorized', applied: 'no' }
     await expect(write(guest, '/theirs/')).rejects.toMatchObject(refused)
-    const liar = clientOf({ endpoints, username: 'guest', password: 'wrong' })
+    const liar = clientOf({ endpoints, username: 'guest', password: secret('wrong') })
     await expect(write(liar, `${prefix}b/`)).rejects.toMatchObject(refused)
     await expect(write(clientOf({ endpoints }), `${prefix}c/`)).rejects.toMatchObject(refused)
     expect(await guest.range(under(prefix))).toMatchObject({ count: 1 })
@@ -109,7 +109,7 @@ describe('etcd with users', () => {
   test('renews a token that etcd has forgotten, for calls and for the watch', async () => {
     const prefix = uniquePrefix()
     const cluster = await withUsers(prefix)
-    const guest = clientOf({ endpoints: cluster.endpoints, username: 'guest', password: 'guestpw' })
+    const guest = clientOf({ endpoints: cluster.endpoints, username: 'guest', password: secret('guestpw') })
     const watch = recordWatch(guest, under(prefix), await write(guest, `${prefix}a/`))
     await waitUntil(() => watch.story().length === 1, { what: 'the watch runs' })
     await cluster.members[0]?.restart({ wait: false })

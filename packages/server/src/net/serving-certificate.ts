@@ -1,0 +1,23 @@
+// The certificate with which the server's listener answers, and its replacement while connections are open.
+
+import type { Server } from 'node:net'
+import { createSecureContext, Server as TlsServer } from 'node:tls'
+
+/** Certificate chain and private key as PEM texts. */
+export interface CertificatePair {
+  readonly cert: string
+  readonly key: string
+}
+
+export const TLS_SETTINGS = { minVersion: 'TLSv1.2' } as const
+
+/**
+ * Answers new connections with another certificate; open connections are not affected. Throws if the pair is unusable,
+ * before anything has changed.
+ */
+export function replaceCertificate(server: Server, pair: CertificatePair): void {
+  if (!(server instanceof TlsServer)) throw new TypeError('the listener speaks plain HTTP')
+  const settings = { ...pair, ...TLS_SETTINGS }
+  createSecureContext(settings)
+  server.setSecureContext(settings)
+}
