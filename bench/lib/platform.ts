@@ -57,7 +57,7 @@ export async function startBenchPlatform(
   const folder = makeTempFolder('bench')
   const configPath = join(folder.path, 'server.yaml')
   const settings = {
-    listen: { host: '127.0.0.1', port },
+    listen: { host: '127.0.0.1', port, drainSeconds: 0 },
     publicUrl: `http://127.0.0.1:${port}`,
     etcd: { endpoints: etcd.endpoints, quotaBytes: 8 * 1024 ** 3 },
     secretsStore: { address: secrets.address, ...(await provision(secrets.address, secrets.rootToken)) },

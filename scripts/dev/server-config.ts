@@ -21,7 +21,7 @@ export function serverConfig(settings: ServerSettings): string {
   const { address, port, etcdEndpoints, etcdQuotaBytes, secretsStore, api, broker, registryHost, dashboard } =
     settings
   return `# Written by dev:up; every setting is explained in docs/guides/configuration.md.
-listen: { host: ${address}, port: ${port} }
+listen: { host: ${address}, port: ${port}, drainSeconds: 0 }
 publicUrl: http://${address}:${port}
 etcd:
   endpoints: [${etcdEndpoints.map(quoted).join(', ')}]

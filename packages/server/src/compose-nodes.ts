@@ -64,7 +64,8 @@ export interface NodeSide {
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
   readonly handleUpgrade: HandleUpgrade
-  closeSessions(): void
+  /** Closes the sessions of all agents, each at a random time within `spreadMs`. */
+  closeSessions(spreadMs: number): Promise<void>
   stop(): Promise<void>
 }
 

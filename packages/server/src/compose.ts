@@ -46,7 +46,13 @@ export interface Server {
   readonly endpoints: readonly AnyEndpoint[]
   /** Serves new connections with another certificate. Throws if certificate and key are unusable; the old pair then stays. */
   replaceCertificate(pair: CertificatePair): void
-  close(): Promise<void>
+  /** Makes /readyz fail and asks clients to close their connections, so that they choose another server replica. */
+  announceStop(): void
+  /**
+   * Stops: the listener closes and the shards are released at once, pending requests end, and the sessions of agents end at
+   * random times within `spreadMs`.
+   */
+  close(spreadMs?: number): Promise<void>
 }
 
 /** `onNewerFormat` is called when the store is written in a form that this server cannot read; it must then end. */
@@ -89,7 +95,19 @@ export async function composeServer(
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
-  const http = composeHttp({ config, log, store, probe, endpoints, metrics, nodeSide, brokerSide })
+  const stopping = new AbortController()
+  const isStopping = () => stopping.signal.aborted
+  const http = composeHttp({
+    config,
+    log,
+    store,
+    probe,
+    endpoints,
+    metrics,
+    nodeSide,
+    brokerSide,
+    isStopping,
+  })
   const execs = createExecUpgrades({
     store,
     clock,
@@ -106,13 +124,13 @@ export async function composeServer(
     store,
     endpoints,
     replaceCertificate: (pair) => replaceCertificate(http.server, pair),
-    async close() {
-      // Sockets of agents and of exec commands are closed first, because open sockets would keep the HTTP server running.
+    announceStop: () => stopping.abort(),
+    async close(spreadMs = 0) {
+      stopping.abort()
       execs.close()
-      nodeSide.closeSessions()
-      await http.close()
-      changes.close()
-      await Promise.all([nodeSide.stop(), ...loops.map((loop) => loop.stop())])
+      // The HTTP server ends after the sockets of agents and pending requests; shards are released without waiting for it.
+      const parts = [nodeSide.stop(), ...loops.map((loop) => loop.stop())]
+      await Promise.all([nodeSide.closeSessions(spreadMs), http.close().then(changes.close), ...parts])
       store.close()
       engine.close()
     },
@@ -149,6 +167,7 @@ interface HttpDeps {
   readonly metrics: Metrics
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
   readonly brokerSide: Pick<BrokerSide, 'call'>
+  isStopping(): boolean
 }
 
 /** The dashboard that is installed beside this package. */
@@ -169,7 +188,7 @@ function composeUi({ ui, roles }: Config, log: Logger): AnswerUi | undefined {
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {
-  const { config, log, store, probe, endpoints, metrics, nodeSide } = deps
+  const { config, log, store, probe, endpoints, metrics, nodeSide, isStopping } = deps
   const { call } = deps.brokerSide
   const pages = openPages({
     metrics,
@@ -178,7 +197,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     endpoints,
     limits: config.limits,
     keyValueStoreConnected: probe.connected,
-    ready: probe.caughtUp,
+    ready: async () => !isStopping() && (await probe.caughtUp()),
   })
   const document = openApiDocument(endpoints, pages, config.publicUrl)
   return createHttpServer({
@@ -201,6 +220,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     bodyDepth: config.limits.bodyDepth,
     headerBytes: config.limits.headerBytes,
     tls: readServerTls(config),
+    isStopping,
     ui: composeUi(config, log),
     internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },
     newRequestId: () => `req_${ids.ulid()}`,

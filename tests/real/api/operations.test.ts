@@ -184,7 +184,7 @@ describe('the server process', () => {
     const port = await freePort()
     baseUrl = `http://127.0.0.1:${port}`
     const settings = {
-      listen: { host: '127.0.0.1', port },
+      listen: { host: '127.0.0.1', port, drainSeconds: 2 },
       publicUrl: baseUrl,
       etcd: { endpoints: etcd.endpoints, root: `/${uniqueName('process')}` },
       secretsStore: { address: secrets.address, ...(await provision(secrets.address, secrets.rootToken)) },
@@ -250,10 +250,24 @@ describe('the server process', () => {
     expect(actions).toEqual(['platform:init', 'tokens:reissue'])
   })
 
-  test('drains and exits with 0 on SIGTERM', async () => {
+  test('reloads its configuration at SIGHUP and keeps serving', async () => {
+    if (server?.stdout == null) throw new Error('it does not run')
+    let output = ''
+    server.stdout.on('data', (chunk) => {
+      output += String(chunk)
+    })
+    server.kill('SIGHUP')
+    await expect.poll(() => output).toContain('configuration reloaded')
+    expect((await fetch(`${baseUrl}/readyz`)).status).toBe(200)
+  })
+
+  test('drains on SIGTERM: readiness fails first, requests are still served, and the exit code is 0', async () => {
     if (server === undefined) throw new Error('it does not run')
     const gone = once(server, 'exit')
     server.kill('SIGTERM')
+    await expect.poll(() => fetch(`${baseUrl}/readyz`).then(({ status }) => status)).toBe(503)
+    const served = await fetch(`${baseUrl}/healthz`)
+    expect([served.status, served.headers.get('connection')]).toEqual([200, 'close'])
     expect(await gone).toEqual([0, null])
   })
 

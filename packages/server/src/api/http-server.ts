@@ -12,7 +12,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { type CertificatePair, TLS_SETTINGS } from '../net/serving-certificate.ts'
+import { type CertificatePair, requireUsablePair, TLS_SETTINGS } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
@@ -59,6 +59,8 @@ export interface HttpServerOptions {
   /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
   readonly tls?: CertificatePair | undefined
   readonly internalCalls: InternalCalls
+  /** Whether this server is about to stop; its responses then close their connections. */
+  isStopping(): boolean
   /** Answers requests for files of the dashboard; absent if this process serves none. */
   readonly ui?: AnswerUi | undefined
   newRequestId(): string
@@ -159,13 +161,14 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
     joinDuplicateHeaders: true,
     requireHostHeader: false,
   }
-  return tls === undefined
-    ? createServer(settings, handler)
-    : createTlsServer({ ...settings, ...tls, ...TLS_SETTINGS, handshakeTimeout: STOP_MS }, handler)
+  if (tls === undefined) return createServer(settings, handler)
+  requireUsablePair(tls)
+  return createTlsServer({ ...settings, ...tls, ...TLS_SETTINGS, handshakeTimeout: STOP_MS }, handler)
 }
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */
-function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejected }: HttpContext): void {
+function openGate(context: HttpContext): void {
+  const { app, gate, endpoints, pages, admitted, observer, sendRejected, isStopping } = context
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
@@ -176,6 +179,7 @@ function openGate({ app, gate, endpoints, pages, admitted, observer, sendRejecte
   ]
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
+    if (isStopping()) void reply.header('connection', 'close')
     const { url = '' } = request.routeOptions
     if (open.has(url)) return
     const head = headOf(request)

@@ -95,6 +95,13 @@ export const ratesShape = object({
   failedSignInsPerMinute: count(5, 1, 10_000, 'Failed sign-ins from one address per minute'),
 })
 
+export const drainSeconds = count(
+  5,
+  0,
+  300,
+  'How long `/readyz` fails on a stop before the listener closes, so that load balancers choose another replica; the sessions of agents then end within the same time',
+)
+
 export const livenessShape = object({
   heartbeatSeconds: count(10, 1, 300, 'Heartbeat interval'),
   unreachableSeconds: count(

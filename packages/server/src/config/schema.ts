@@ -15,6 +15,7 @@ import {
 import type { Secret } from '../ports/secret.ts'
 import * as forms from './forms.ts'
 import {
+  drainSeconds,
   etcdQuotaBytes,
   limitsShape,
   livenessShape,
@@ -117,6 +118,7 @@ export const configShape = object({
       { kind: 'integer' },
       { default: 8080, minimum: 1, maximum: 65_535, about: 'Port to listen on' },
     ),
+    drainSeconds,
     tls: optional(
       object({
         cert: pemFile(

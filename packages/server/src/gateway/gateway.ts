@@ -25,8 +25,9 @@ import { createNodeCalls, type NodeCalls } from './peers/call-node.ts'
 import { createNodeDirectory } from './peers/node-directory.ts'
 import { createPromiseCalls } from './peers/promise-calls.ts'
 import { acceptConnection } from './session/connection.ts'
+import { endSessions } from './session/end-sessions.ts'
 import { createHeldSessions } from './session/held-sessions.ts'
-import { type AgentSocket, closeSession, type Session } from './session/session.ts'
+import type { AgentSocket, Session } from './session/session.ts'
 import { createSessionRateLimit } from './session/session-rate-limit.ts'
 import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
@@ -49,14 +50,15 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   readonly counts: Readonly<GatewayCounts>
   /** The number of sessions with an open socket. */
   readonly sessions: number
-  /** Closes all sessions. The agents are notified and connect to another server replica. */
-  close(): void
+  /**
+   * Closes all sessions, each at a random time within `spreadMs`, so that the agents do not connect to another server
+   * replica all at once. Resolves when they are closed; without `spreadMs` they are closed on return.
+   */
+  close(spreadMs?: number): Promise<void>
 }
 
 /** Maximum size of a message: enough for a report of some hundred containers, or the list of a machine's containers. */
 const MAX_MESSAGE_BYTES = 512 * 1024
-/** How long a connected agent may take to close its side of the connection when the server stops. */
-const CLOSE_TIMEOUT_MS = 1_000
 /** Maximum number of sockets that have not sent a hello; each such socket may buffer one message. */
 const MAX_WAITING = 1_000
 
@@ -100,18 +102,13 @@ export function createGateway(deps: GatewayDeps): Gateway {
     get sessions() {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
     },
-    close() {
+    async close(spreadMs = 0) {
       closing.abort()
+      if (spreadMs > 0) await endSessions(parts, spreadMs)
       unsubscribe()
       stopSweeps()
       deltas.close()
-      const sockets = [...parts.waiting, ...held.all.values()].flatMap(({ socket }) => socket ?? [])
-      for (const { socket } of parts.waiting) closeSession(socket, 'server_closing')
-      for (const session of [...held.all.values()]) held.drop(session, 'server_closing')
-      // An agent that does not close its side of the connection is disconnected, so that the server can stop.
-      setTimeout(() => {
-        for (const socket of sockets) socket.terminate()
-      }, CLOSE_TIMEOUT_MS).unref()
+      await endSessions(parts, 0)
     },
   }
 }

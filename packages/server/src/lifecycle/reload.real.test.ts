@@ -21,6 +21,7 @@ let secrets: LiveSecrets
 let reload: () => void
 let lines: { level: string; fields: object; message: string }[]
 let log: { level: string }
+const dialed: TLSSocket[] = []
 
 beforeEach(async () => {
   ;[old, renewed] = await Promise.all([makeCertificates(), makeCertificates()])
@@ -52,7 +53,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  server.closeAllConnections()
+  for (const socket of dialed.splice(0)) socket.destroy()
   await new Promise((resolve) => server.close(resolve))
   for (const certificates of [old, renewed]) certificates.remove()
 })
@@ -74,6 +75,7 @@ function configOf() {
 async function dial(): Promise<TLSSocket> {
   const { port } = server.address() as AddressInfo
   const socket = connect({ host: '127.0.0.1', port, ca: [old.pem('ca.crt'), renewed.pem('ca.crt')] })
+  dialed.push(socket)
   await new Promise((resolve, reject) => socket.once('secureConnect', resolve).once('error', reject))
   return socket
 }

@@ -7,6 +7,7 @@ import { followSecrets } from '../config/live-secrets.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { withoutTaint } from '../ports/taint.ts'
+import { drain } from './drain.ts'
 import { notifySystemd, type ServiceState } from './notify-systemd.ts'
 import { createReload } from './reload.ts'
 
@@ -35,19 +36,25 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
   const log = openLog(initial.log.level)
   const secrets = followSecrets(initial)
   let server: Server | undefined
+  const hurry = new AbortController()
   let stopping = false
   const stop = (): void => {
-    if (stopping) return
+    if (stopping) hurry.abort()
+    if (stopping || server === undefined) return
     stopping = true
     log.info({}, 'draining')
     void notify(log, 'stopping')
-    void server?.close().then(() => log.flush())
+    void drain(server, initial.listen.drainSeconds * 1000, hurry.signal).then(() => log.flush())
+  }
+  const stopAtOnce = (): void => {
+    hurry.abort()
+    stop()
   }
   const starting = composeServer(secrets.config, log, (error) => {
     log.fatal({}, error.message)
     process.exitCode = UNREADABLE_STORE
     setTimeout(() => process.exit(), CLOSE_MS)
-    stop()
+    stopAtOnce()
   })
   const reload = createReload(initial, {
     log,
@@ -61,6 +68,7 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
   await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
   log.info({ address: initial.publicUrl }, 'serving')
   process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  // An operator at a terminal does not wait for load balancers.
+  process.on('SIGINT', stopAtOnce)
   await notify(log, 'ready')
 }

@@ -1,5 +1,6 @@
 // The certificate with which the server's listener answers, and its replacement while connections are open.
 
+import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Server } from 'node:net'
 import { createSecureContext, Server as TlsServer } from 'node:tls'
 
@@ -17,7 +18,14 @@ export const TLS_SETTINGS = { minVersion: 'TLSv1.2' } as const
  */
 export function replaceCertificate(server: Server, pair: CertificatePair): void {
   if (!(server instanceof TlsServer)) throw new TypeError('the listener speaks plain HTTP')
+  requireUsablePair(pair)
   const settings = { ...pair, ...TLS_SETTINGS }
   createSecureContext(settings)
   server.setSecureContext(settings)
+}
+
+/** Throws unless the key belongs to the certificate. A TLS context accepts an empty key, and no handshake then succeeds. */
+export function requireUsablePair({ cert, key }: CertificatePair): void {
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
+    throw new Error('the key does not belong to the certificate')
 }

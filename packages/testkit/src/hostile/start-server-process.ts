@@ -48,7 +48,7 @@ export async function startServerProcess(platform: Platform): Promise<ServerProc
 async function settingsOf({ config, registryHost, root }: Platform, port: number): Promise<string> {
   const { address, rootToken } = await sharedSecretsStore()
   return JSON.stringify({
-    listen: { host: '127.0.0.1', port },
+    listen: { host: '127.0.0.1', port, drainSeconds: 0 },
     publicUrl: `http://127.0.0.1:${port}`,
     etcd: { endpoints: config.etcd.endpoints, root },
     secretsStore: { address, ...(await provision(address, rootToken)) },

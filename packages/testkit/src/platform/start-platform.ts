@@ -74,7 +74,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const root = options.root ?? `/${uniqueName('test')}`
   const identities = await provision(secrets.address, secrets.rootToken)
   const config = configOf({
-    listen: { host: '127.0.0.1', port },
+    listen: { host: '127.0.0.1', port, drainSeconds: 0 },
     publicUrl: `http://127.0.0.1:${port}`,
     etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
     secretsStore: { address: secrets.address, ...identities },
@@ -138,7 +138,7 @@ export async function startReplica(
   const baseUrl = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const logLines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
-  const listen = { host, port, ...(tls === undefined ? {} : { tls }) }
+  const listen = { host, port, drainSeconds: 0, ...(tls === undefined ? {} : { tls }) }
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
   await server.http.listen({ host, port })
   return {

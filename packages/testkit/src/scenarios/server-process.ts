@@ -1,7 +1,7 @@
 // A server of the platform in its own process, so that it can be killed with SIGKILL and restarted with the same configuration
 // at the same address.
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   type EngineProcess,
@@ -66,7 +66,7 @@ export function prepareServer(
     return startEngineProcess({
       binary: process.execPath,
       args,
-      env: { ...env, ...variablesOf(build) },
+      env: { ...env, ...drainIn(build), ...variablesOf(build) },
       logFile,
     })
   }
@@ -88,6 +88,12 @@ export function prepareServer(
     },
   }
 }
+
+/** Shortens the drain of a build that has one, so that a restart takes a second; an older server rejects the setting. */
+const drainIn = (build: string): { [name: string]: string } =>
+  existsSync(join(build, 'packages/server/src/lifecycle/drain.ts'))
+    ? { HOLDFAST_LISTEN_DRAIN_SECONDS: '1' }
+    : {}
 
 async function untilReady(server: EngineProcess, url: string): Promise<void> {
   const giveUp = () => (server.hasExited() ? `its process ended. ${server.logTail()}` : undefined)
