@@ -21,7 +21,7 @@ describe('a valid configuration', () => {
     const { config } = valid(MINIMAL)
     const { residency, limits, quotas, etcd, secretsStore, ...rest } = config
     expect(rest).toEqual({
-      listen: { host: '127.0.0.1', port: 8080 },
+      listen: { host: '127.0.0.1', port: 8080, drainSeconds: 5 },
       publicUrl: 'http://127.0.0.1:8080',
       roles: ['api', 'controllers', 'gateway', 'broker'],
       secrets: { namespaces: ['deployments', 'resources'] },

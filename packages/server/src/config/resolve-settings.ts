@@ -16,6 +16,7 @@ import {
   type Tree,
   VARIABLE_ORDER,
 } from './draft.ts'
+import { expandCredentials } from './expand-credentials.ts'
 import { filePath, origin } from './forms.ts'
 import { readJsonVariable } from './read-yaml.ts'
 import { configShape } from './schema.ts'
@@ -50,6 +51,7 @@ export function resolveSettings(draft: Draft, env: Environment, readFile: ReadFi
   openSections(draft.root, configShape)
   for (const row of settingRows) applyDefault(draft, row)
   derivePublicUrl(draft)
+  expandCredentials(draft, env)
   const read = readFile ?? (() => ({ kind: 'unreadable', why: 'files are not read here' }))
   for (const row of settingRows) if (row.node.setting?.secret === true) resolveSecret(draft, row, read)
 }
