@@ -11,6 +11,7 @@ test.each([
   [['init', '--reissue'], { command: 'init', init: { reissue: true } }],
   [['init', '--operator-token-file', 't'], { init: { reissue: false, operatorTokenFile: 't' } }],
   [['check-config', '--config', 'c'], { command: 'check-config', config: 'c' }],
+  [['check-config', '--profile', 'production'], { command: 'check-config', profile: 'production' }],
   [['serve', '--help'], { command: 'help' }],
   [['help'], { command: 'help' }],
 ])('%j is understood', (words, expected) => {
@@ -21,7 +22,8 @@ test.each([
   [[], 'There is no command ""; accepted: serve, init, check-config.'],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
-  [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config.'],
+  [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config, --profile.'],
+  [['check-config', '--profile', 'lab'], 'There is no profile "lab"; accepted: production.'],
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
   [['serve', 'a-token'], 'serve takes options alone.'],

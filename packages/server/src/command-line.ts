@@ -12,7 +12,9 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
                                                     --reissue replaces a lost one. With the token of an
                                                     operator of the secrets store, set that up first and
                                                     print the identities that the configuration lacks
-  holdfast-server check-config [--config FILE]      name every fault of the configuration
+  holdfast-server check-config [--config FILE] [--profile production]
+                                                    name every fault of the configuration; the profile
+                                                    also refuses what is meant for development and labs
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -27,6 +29,8 @@ export interface ConfiguredLine {
   readonly config: string | undefined
   /** Value of the option --roles, which overrides the setting `roles` of the file and of the environment. */
   readonly roles: string | undefined
+  /** The profile that check-config applies; absent: only errors are faults. */
+  readonly profile?: 'production'
   readonly init: InitOptions
 }
 
@@ -36,7 +40,7 @@ export type CommandLine = ConfiguredLine | { readonly command: 'help' }
 const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },
-  'check-config': { '--config': true },
+  'check-config': { '--config': true, '--profile': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
 
@@ -49,11 +53,14 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
   const { options, others } = sort(rest, OPTIONS[command])
   if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
+  const profile = options.get('--profile')
+  if (profile !== undefined && profile !== 'production') throw unknown('profile', profile, ['production'])
   const operatorTokenFile = options.get('--operator-token-file')
   return {
     command,
     config: options.get('--config'),
     roles: options.get('--roles'),
+    ...(profile === undefined ? {} : { profile }),
     init: {
       reissue: options.has('--reissue'),
       ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),

@@ -1,9 +1,12 @@
 #!/usr/bin/env node
 // The program holdfast-server: serve, init, check-config. Reads the command line, runs the command, shuts down cleanly.
 
+import { statSync } from 'node:fs'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
 import { checkConfig } from './config/check-config.ts'
-import { gatherConfig } from './config/load-config.ts'
+import { checkProduction } from './config/check-production.ts'
+import { type ConfigSources, gatherConfig } from './config/load-config.ts'
+import type { Config } from './config/schema.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
@@ -15,14 +18,25 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
   const load = () => gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
   const loaded = load()
-  const checked = checkConfig(loaded)
-  if (!loaded.ok) {
+  const checked = checkConfig(loaded, line.profile && profileOf(line))
+  if (!loaded.ok || checked.exitCode !== 0) {
     process.stderr.write(checked.text)
     process.exitCode = 1
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
   else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
   else await serve(loaded.config, load)
 }
+
+/** The faults of the profile production; the permissions of files are read here. */
+const profileOf =
+  ({ config: file = process.env['HOLDFAST_CONFIG'] }: ConfiguredLine) =>
+  (config: Config, sources: ConfigSources) =>
+    checkProduction({
+      config,
+      sources,
+      file,
+      modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
+    })
 
 async function main(): Promise<void> {
   const line = readCommandLine(process.argv.slice(2))

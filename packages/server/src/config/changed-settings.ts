@@ -1,6 +1,6 @@
 // Compares two configurations: which settings differ. Secrets are redacted and thus always equal.
 
-import { isTree } from './draft.ts'
+import { valueAt } from './draft.ts'
 import type { Config } from './schema.ts'
 import { settingRows } from './settings-table.ts'
 
@@ -10,6 +10,3 @@ export function changedSettings(before: Config, after: Config): string[] {
     .filter(({ keys }) => JSON.stringify(valueAt(before, keys)) !== JSON.stringify(valueAt(after, keys)))
     .map(({ path }) => path)
 }
-
-const valueAt = (config: Config, keys: readonly string[]): unknown =>
-  keys.reduce<unknown>((value, key) => (isTree(value) ? value[key] : undefined), config)

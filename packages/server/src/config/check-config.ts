@@ -2,6 +2,7 @@
 // nothing and opens no connection. Secrets are shown as `<set>`.
 
 import { childPath, elementPath } from '@holdfast/contract'
+import { explainProfileFault, type ProfileFault } from './check-production.ts'
 import { explainFault } from './config-fault.ts'
 import { isTree } from './draft.ts'
 import type { ConfigSources, LoadedConfig } from './load-config.ts'
@@ -22,8 +23,17 @@ interface Line {
 
 const NOT_SET = '(not set)'
 
-export function checkConfig(loaded: LoadedConfig): CheckedConfig {
-  if (loaded.ok) return { exitCode: 0, text: describeConfig(loaded.config, loaded.sources) }
+/** `faultsOf` finds the faults of a profile in a valid configuration; by default there are none. */
+export function checkConfig(
+  loaded: LoadedConfig,
+  faultsOf: (config: Config, sources: ConfigSources) => readonly ProfileFault[] = () => [],
+): CheckedConfig {
+  if (loaded.ok) {
+    const unfit = faultsOf(loaded.config, loaded.sources).map(explainProfileFault)
+    if (unfit.length === 0) return { exitCode: 0, text: describeConfig(loaded.config, loaded.sources) }
+    const summary = `${unfit.length} ${unfit.length === 1 ? 'fault' : 'faults'} for this profile`
+    return { exitCode: 1, text: [...unfit, summary, ''].join('\n') }
+  }
   const count = loaded.faults.length
   const summary = `${count} ${count === 1 ? 'fault' : 'faults'} in the configuration; nothing was started`
   return { exitCode: 1, text: [...loaded.faults.map(explainFault), summary, ''].join('\n') }

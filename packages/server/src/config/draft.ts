@@ -81,11 +81,11 @@ export function placeOf(draft: Draft, path: string): Place {
   return best?.[1] ?? draft.nowhere
 }
 
-export function getValue(draft: Draft, keys: readonly string[]): unknown {
-  let value: unknown = draft.root
-  for (const key of keys) value = isTree(value) ? value[key] : undefined
-  return value
-}
+export const getValue = (draft: Draft, keys: readonly string[]): unknown => valueAt(draft.root, keys)
+
+/** Returns the value inside nested sections; undefined if a section is missing. */
+export const valueAt = (root: unknown, keys: readonly string[]): unknown =>
+  keys.reduce((value, key) => (isTree(value) ? value[key] : undefined), root)
 
 /** Sets a value and creates missing sections. Returns false if the path leads through a value that is not a section. */
 export function setValue(draft: Draft, keys: readonly string[], value: unknown): boolean {

@@ -11,7 +11,7 @@ const readFile = (path: string): FileText =>
   FILES[path] === undefined
     ? { kind: 'unreadable', why: 'no such file' }
     : { kind: 'text', text: FILES[path] }
-const PREFIX = '${CREDENTIALS_DIRECTORY}'
+const PREFIX = `\${CREDENTIALS_DIRECTORY}`
 const CLUSTER = `${MINIMAL}cluster:\n  keyFile: ${PREFIX}/cluster-key\n`
 
 function configOf(text: string, env: { readonly [name: string]: string }) {
@@ -49,7 +49,7 @@ test('a file that is missing in the folder is a fault with its whole path', () =
   expect(faults).toMatchObject([{ kind: 'file', field: 'cluster.keyFile', received: `${FOLDER}/absent` }])
 })
 
-test.each(['${HOME}/cluster-key', '$CREDENTIALS_DIRECTORY/cluster-key', `/x/${PREFIX}/cluster-key`])(
+test.each([`\${HOME}/cluster-key`, '$CREDENTIALS_DIRECTORY/cluster-key', `/x/${PREFIX}/cluster-key`])(
   'no other variable is expanded: %s',
   (path) => {
     const env = { CREDENTIALS_DIRECTORY: FOLDER, HOME: '/root' }

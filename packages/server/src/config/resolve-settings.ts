@@ -43,6 +43,8 @@ const WHOLE_NUMBER = /^-?\d{1,16}$/
 const DEFAULT: Place = { label: 'default', order: 0 }
 /** Hosts that mean "every address" when the server listens on them; clients cannot connect to such a host. */
 const WILDCARD_HOSTS: readonly unknown[] = ['0.0.0.0', '::']
+/** End of the source of a secret that was read from its own file. */
+export const CONTENT_OF_FILE = '(content of the file)'
 /** Placeholder for a secret whose file cannot be read, so that the secret is not also reported as missing. */
 const UNREAD = 'unread'
 
@@ -153,7 +155,7 @@ function resolveSecret(draft: Draft, { keys, path }: SettingRow, readFile: ReadF
     if (!indirect || direct) return
   }
   setValue(draft, keys, readSecret(draft, field, file, readFile) ?? UNREAD)
-  draft.places.set(path, { label: `${place.label} (content of the file)`, order: place.order })
+  draft.places.set(path, { label: `${place.label} ${CONTENT_OF_FILE}`, order: place.order })
 }
 
 /** Reads the file of a secret. An invalid path is reported later and not quoted, because it may be the secret itself. */
