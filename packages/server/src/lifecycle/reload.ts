@@ -1,7 +1,6 @@
 // Applies what may change while the server runs: the listener's certificate, the log level and the secrets. A faulty
 // configuration or certificate changes nothing and is logged with the remedy.
 
-import type { Logger } from 'pino'
 import { changedSettings } from '../config/changed-settings.ts'
 import { explainFault } from '../config/config-fault.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
@@ -9,8 +8,18 @@ import type { Config } from '../config/schema.ts'
 import { readServerTls } from '../connect-engines.ts'
 import type { CertificatePair } from '../net/serving-certificate.ts'
 
+type Log = (fields: object, message: string) => void
+
+/** The members of a pino logger that a reload uses. */
+interface ReloadLog {
+  level: string
+  readonly info: Log
+  readonly warn: Log
+  readonly error: Log
+}
+
 export interface ReloadDeps {
-  readonly log: Pick<Logger, 'level' | 'info' | 'warn' | 'error'>
+  readonly log: ReloadLog
   load(): LoadedConfig
   useSecrets(config: Config): void
   replaceCertificate(pair: CertificatePair): void

@@ -40,6 +40,7 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     bodyDepth: 32,
     headerBytes: 16_384,
     internalCalls: { node: async () => ({ status: 404, body: '{}' }) },
+    isStopping: () => false,
     newRequestId: () => `req_${ids.ulid()}`,
   })
   await http.listen({ host: '127.0.0.1', port })

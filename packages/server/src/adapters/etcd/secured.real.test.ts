@@ -14,6 +14,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { KeyValueEngine } from '../../ports/key-value.ts'
+import { secret } from '../../ports/secret.ts'
 import { createEtcdClient, type EtcdClientOptions } from './create-etcd-client.ts'
 
 const run = promisify(execFile)

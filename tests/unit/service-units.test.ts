@@ -1,0 +1,174 @@
+// The systemd units of every program: the directives on which readiness, reload and hardening depend, and the exposure
+// that systemd-analyze computes.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const pathOf = (unit: string): string => fileURLToPath(new URL(`../../packages/${unit}`, import.meta.url))
+
+/** The values of each directive, in order; a line that ends with a backslash is not used in these units. */
+function readUnit(unit: string): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const line of readFileSync(pathOf(unit), 'utf8').split('\n')) {
+    const [, name = '', value = ''] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? []
+    if (name !== '') found.set(name, [...(found.get(name) ?? []), value])
+  }
+  return found
+}
+
+const words = (unit: Map<string, string[]>, name: string): string[] =>
+  (unit.get(name) ?? []).flatMap((value) => value.split(' ')).filter((word) => word !== '')
+
+const SERVER = 'server/holdfast-server.service'
+const BROKER = 'server/holdfast-broker.service'
+const AGENT = 'agent/holdfast-agent.service'
+const FENCER = 'agent/holdfast-fencer.service'
+const CADDY = 'agent/holdfast-caddy.service'
+
+/** Directives that need no tree of mounts of the unit's own. */
+const ALL_UNITS = {
+  Restart: 'always',
+  UMask: '0077',
+  NoNewPrivileges: 'true',
+  LockPersonality: 'true',
+  RestrictNamespaces: 'true',
+  SystemCallArchitectures: 'native',
+  SystemCallErrorNumber: 'EPERM',
+  Type: 'notify',
+}
+
+/** Directives that give a unit its own tree of mounts, in which volumes would be mounted for no other process. */
+const PRIVATE_MOUNTS = {
+  ProtectSystem: 'strict',
+  ProtectHome: 'true',
+  ProtectProc: 'invisible',
+  ProtectControlGroups: 'true',
+  ProtectKernelLogs: 'true',
+  ProtectKernelModules: 'true',
+  ProtectKernelTunables: 'true',
+  PrivateTmp: 'true',
+  PrivateDevices: 'true',
+}
+const SANDBOX = {
+  ...PRIVATE_MOUNTS,
+  ProtectClock: 'true',
+  ProtectHostname: 'true',
+  RestrictRealtime: 'true',
+  RestrictSUIDSGID: 'true',
+}
+
+describe.each([SERVER, BROKER, AGENT, FENCER, CADDY])('%s', (unit) => {
+  test('has the directives that every unit needs', () => {
+    const directives = readUnit(unit)
+    for (const [name, value] of Object.entries(ALL_UNITS)) expect(directives.get(name), name).toEqual([value])
+    expect(words(directives, 'SystemCallFilter')[0]).toBe('@system-service')
+    expect(directives.has('CapabilityBoundingSet')).toBe(true)
+    expect(directives.has('RestrictAddressFamilies')).toBe(true)
+    expect(words(directives, 'WantedBy')).toEqual(['multi-user.target'])
+  })
+})
+
+describe.each([SERVER, BROKER, AGENT, FENCER])('%s, which runs on Node', (unit) => {
+  test('accepts readiness from the child systemd-notify, and the code of a JIT compiler', () => {
+    const directives = readUnit(unit)
+    expect(directives.get('NotifyAccess')).toEqual(['all'])
+    expect(words(directives, 'RestrictAddressFamilies')).toContain('AF_UNIX')
+    expect(directives.has('MemoryDenyWriteExecute')).toBe(false)
+  })
+})
+
+describe.each([SERVER, BROKER, CADDY])('%s, which mounts nothing', (unit) => {
+  test('has its own tree of mounts and the whole sandbox', () => {
+    const directives = readUnit(unit)
+    for (const [name, value] of Object.entries(SANDBOX)) expect(directives.get(name), name).toEqual([value])
+    expect(words(directives, 'SystemCallFilter')).toEqual(['@system-service', '~@privileged', '@resources'])
+  })
+})
+
+describe.each([
+  [SERVER, 'holdfast-server', 'server.yaml', ['cluster-key', 'api-secret-id']],
+  [BROKER, 'holdfast-broker', 'broker.yaml', ['cluster-key', 'broker-secret-id']],
+] as const)('%s', (unit, user, config, credentials) => {
+  const directives = readUnit(unit)
+
+  test('runs as its own user without capabilities, with its own configuration', () => {
+    expect(directives.get('User')).toEqual([user])
+    expect(directives.get('CapabilityBoundingSet')).toEqual([''])
+    expect(directives.get('PrivateUsers')).toEqual(['true'])
+    expect(directives.get('ExecStart')?.[0]).toContain(`serve --config /etc/holdfast/${config}`)
+  })
+
+  test('reloads by SIGHUP without /bin/kill', () => {
+    expect(directives.get('ExecReload')).toEqual([`/bin/sh -c 'kill -HUP $MAINPID'`])
+  })
+
+  test('reads its own secrets alone as credentials, which may be missing', () => {
+    const named = (name: string) => (directives.get(name) ?? []).map((value) => value.split(':')[0])
+    expect(named('LoadCredential')).toEqual(credentials)
+    expect(directives.get('SetCredential')).toEqual(credentials.map((name) => `${name}:\\n`))
+  })
+
+  test('is not started again while its store is written in a newer form', () => {
+    expect(directives.get('RestartPreventExitStatus')).toEqual(['78'])
+  })
+})
+
+test('only the broker runs with the role broker', () => {
+  expect(readUnit(BROKER).get('ExecStart')?.[0]).toMatch(/ --roles broker$/)
+  expect(readUnit(SERVER).get('ExecStart')?.[0]).not.toContain('--roles')
+})
+
+describe.each([AGENT, FENCER])('%s, which mounts or unmounts for the whole machine', (unit) => {
+  test('has no directive with its own tree of mounts', () => {
+    const directives = readUnit(unit)
+    const others = [
+      'PrivateMounts',
+      'ProcSubset',
+      'ReadOnlyPaths',
+      'ReadWritePaths',
+      'InaccessiblePaths',
+      'BindPaths',
+    ]
+    for (const name of [
+      ...Object.keys(PRIVATE_MOUNTS),
+      ...others,
+      'TemporaryFileSystem',
+      'DynamicUser',
+      'PrivateUsers',
+    ])
+      expect(directives.has(name), name).toBe(false)
+  })
+
+  test('has no capability to load modules, set clocks, reboot or reach into other namespaces', () => {
+    const held = words(readUnit(unit), 'CapabilityBoundingSet')
+    expect(held).toContain('CAP_SYS_ADMIN')
+    for (const name of ['MODULE', 'TIME', 'BOOT', 'RAWIO', 'PACCT'])
+      expect(held, name).not.toContain(`CAP_SYS_${name}`)
+    for (const name of ['CAP_NET_ADMIN', 'CAP_NET_RAW', 'CAP_BPF', 'CAP_SETUID'])
+      expect(held, name).not.toContain(name)
+  })
+})
+
+test('an upgrade of the agent leaves containers running', () => {
+  expect(readUnit(AGENT).get('KillMode')).toEqual(['process'])
+})
+
+const ANALYZE = '/usr/bin/systemd-analyze'
+
+/** Highest accepted exposure. Agent and fencer need rights on the machine, which their units explain. */
+test.runIf(existsSync(ANALYZE)).each([
+  [SERVER, 2],
+  [BROKER, 2],
+  [CADDY, 2],
+  [AGENT, 5.6],
+  [FENCER, 4.2],
+])('%s has an exposure of at most %d', (unit, most) => {
+  const { stdout } = spawnSync(ANALYZE, ['security', '--offline=true', '--no-pager', pathOf(unit)], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
+  const exposure = Number(/Overall exposure level for \S+: ([0-9.]+)/.exec(stdout)?.[1])
+  expect(exposure).toBeLessThanOrEqual(most)
+})
