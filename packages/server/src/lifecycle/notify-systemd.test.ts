@@ -27,6 +27,7 @@ async function notifyBy(
   await notifySystemd(state, {
     env: { PATH, NOTIFY_SOCKET, SENT: sent() },
     deadlineMs: 2_000,
+    pauseMs: 1,
     onFailure: (why) => failures.push(why),
   })
   return failures
@@ -46,18 +47,28 @@ test('a process that systemd did not start sends nothing', async () => {
 })
 
 test('a failed message is reported and does not throw', async () => {
-  expect(await notifyBy('exit 3')).toEqual(['systemd-notify ended with exit code 3'])
-  expect(await notifyBy('kill -9 $$')).toEqual(['systemd-notify ended with SIGKILL'])
+  expect(await notifyBy('exit 3', 'stopping')).toEqual(['systemd-notify ended with exit code 3'])
+  expect(await notifyBy('kill -9 $$', 'stopping')).toEqual(['systemd-notify ended with SIGKILL'])
 })
 
 test('a machine without systemd-notify is reported', async () => {
-  expect(await notifyBy(undefined)).toEqual([expect.stringContaining('ENOENT')])
+  expect(await notifyBy(undefined, 'stopping')).toEqual([expect.stringContaining('ENOENT')])
 })
 
 test('a message that does not end is killed at its deadline', async () => {
-  expect(await notifyBy('echo $$ > "$SENT"; exec sleep 600')).toEqual([
+  expect(await notifyBy('echo $$ > "$SENT"; exec sleep 600', 'stopping')).toEqual([
     'systemd-notify did not end within 2000 ms',
   ])
   const pid = Number(readFileSync(sent(), 'utf8'))
   await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false)
+})
+
+test('readiness is repeated until it is sent', async () => {
+  const failures = await notifyBy('echo once >> "$SENT"; test "$(wc -l < "$SENT")" -gt 2')
+  expect(failures.length).toBe(2)
+  expect(readFileSync(sent(), 'utf8')).toBe('once\nonce\nonce\n')
+})
+
+test('readiness that cannot be sent ends after its attempts', async () => {
+  expect((await notifyBy('exit 1')).length).toBe(10)
 })
