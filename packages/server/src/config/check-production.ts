@@ -13,7 +13,7 @@ export interface ProfileFault {
   readonly remedy: string
 }
 
-export interface ProfileInput {
+interface ProfileInput {
   readonly config: Config
   readonly sources: ConfigSources
   /** The configuration file; undefined if the environment sets everything. */

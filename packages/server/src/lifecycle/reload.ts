@@ -18,7 +18,7 @@ interface ReloadLog {
   readonly error: Log
 }
 
-export interface ReloadDeps {
+interface ReloadDeps {
   readonly log: ReloadLog
   load(): LoadedConfig
   useSecrets(config: Config): void

@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 
-export type ServiceState = 'ready' | 'stopping'
+type ServiceState = 'ready' | 'stopping'
 
 const ARGUMENTS: { readonly [S in ServiceState]: string } = { ready: '--ready', stopping: 'STOPPING=1' }
 const DEADLINE_MS = 5_000
@@ -13,7 +13,7 @@ const DEADLINE_MS = 5_000
 const ATTEMPTS: { readonly [S in ServiceState]: number } = { ready: 10, stopping: 1 }
 const PAUSE_MS = 1_000
 
-export interface NotifyOptions {
+interface NotifyOptions {
   /** Environment of the child. Without NOTIFY_SOCKET no process waits for the message, and none is sent. */
   readonly env: { readonly [name: string]: string | undefined }
   readonly deadlineMs?: number
