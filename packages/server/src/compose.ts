@@ -96,18 +96,8 @@ export async function composeServer(
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const stopping = new AbortController()
-  const isStopping = () => stopping.signal.aborted
-  const http = composeHttp({
-    config,
-    log,
-    store,
-    probe,
-    endpoints,
-    metrics,
-    nodeSide,
-    brokerSide,
-    isStopping,
-  })
+  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide }
+  const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
   const execs = createExecUpgrades({
     store,
     clock,
@@ -128,13 +118,28 @@ export async function composeServer(
     async close(spreadMs = 0) {
       stopping.abort()
       execs.close()
-      // The HTTP server ends after the sockets of agents and pending requests; shards are released without waiting for it.
-      const parts = [nodeSide.stop(), ...loops.map((loop) => loop.stop())]
-      await Promise.all([nodeSide.closeSessions(spreadMs), http.close().then(changes.close), ...parts])
+      await closeParts({ nodeSide, http, changes, loops }, spreadMs)
       store.close()
       engine.close()
     },
   }
+}
+
+interface Closing {
+  readonly nodeSide: Pick<NodeSide, 'stop' | 'closeSessions'>
+  readonly http: Pick<FastifyInstance, 'close'>
+  readonly changes: { close(): void }
+  readonly loops: readonly { stop(): Promise<void> }[]
+}
+
+/** The HTTP server ends after the sockets of agents and pending requests; shards are released without waiting for it. */
+async function closeParts({ nodeSide, http, changes, loops }: Closing, spreadMs: number): Promise<void> {
+  const serving = async () => {
+    await http.close()
+    changes.close()
+  }
+  const stops = [nodeSide, ...loops].map((part) => part.stop())
+  await Promise.all([nodeSide.closeSessions(spreadMs), serving(), ...stops])
 }
 
 const volumeSources = (
