@@ -1,0 +1,56 @@
+// Which programs are bundled, and where each bundle is below the folder of its package.
+
+import { join } from 'node:path'
+import type { Metafile } from 'esbuild'
+import { buildDashboard } from '../dashboard/build.ts'
+import { type Bundle, bundle } from './bundle.ts'
+import { bundleCli } from './bundle-cli.ts'
+
+/** What dockerode imports for engines over SSH, image builds and BuildKit. The agent calls an engine on a unix socket only. */
+const UNUSED_IN_AGENT = ['ssh2', 'tar-fs', '@balena/dockerignore', '@grpc/*', 'protobufjs']
+
+export interface BuiltBundle {
+  readonly folder: string
+  readonly metafiles: readonly Metafile[]
+}
+
+export const PROGRAMS = {
+  'holdfast-server': ['server/dist/holdfast-server.mjs'],
+  'holdfast-agent': ['holdfast-agent.mjs', 'holdfast-fencer.mjs'],
+  'holdfast-cli': ['holdfast.mjs'],
+} as const
+
+export type Program = keyof typeof PROGRAMS
+
+/** Writes the bundle of each program into a folder of its own below `into`. */
+export async function buildBundles(into: string): Promise<{ readonly [P in Program]: BuiltBundle }> {
+  const at = (program: Program): string => join(into, program)
+  const [server, agent, cli] = await Promise.all([
+    bundleServer(at('holdfast-server')),
+    bundleAgent(at('holdfast-agent')),
+    bundleCli(at('holdfast-cli')),
+  ])
+  return {
+    'holdfast-server': { folder: at('holdfast-server'), metafiles: server },
+    'holdfast-agent': { folder: at('holdfast-agent'), metafiles: agent },
+    'holdfast-cli': { folder: at('holdfast-cli'), metafiles: [cli] },
+  }
+}
+
+/** The folders are those of packages/, because the server looks for the dashboard beside its own package. */
+async function bundleServer(folder: string): Promise<Metafile[]> {
+  const [outfile] = PROGRAMS['holdfast-server']
+  const built = await bundle({ entry: 'packages/server/src/main.ts', outfile: join(folder, outfile) })
+  await buildDashboard(join(folder, 'dashboard/dist'))
+  return [built]
+}
+
+/** The fencer is a bundle of its own: it runs with little memory and outlives a failed upgrade of the agent. */
+function bundleAgent(folder: string): Promise<Metafile[]> {
+  const [agent, fencer] = PROGRAMS['holdfast-agent']
+  const bundles: Bundle[] = [
+    { entry: 'packages/agent/src/main.ts', outfile: join(folder, agent), unused: UNUSED_IN_AGENT },
+    { entry: 'packages/agent/src/fencer-main.ts', outfile: join(folder, fencer) },
+  ]
+  return Promise.all(bundles.map(bundle))
+}
