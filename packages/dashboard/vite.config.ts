@@ -19,6 +19,8 @@ export default defineConfig({
     outDir: 'dist',
     emptyOutDir: true,
     manifest: true,
+    // Lists the packages in the build, for the notice and the bill of materials of what ships.
+    license: { fileName: '.vite/licenses.json' },
     target: 'es2024',
     // Small files would become data: URLs, which the policy rejects.
     assetsInlineLimit: 0,

@@ -8,9 +8,7 @@ const NAMESPACE = 'unused'
 /** Whether an import names one of the packages; `@grpc/*` means every package of that scope. */
 export const isUnused = (path: string, unused: readonly string[]): boolean =>
   unused.some((name) =>
-    name.endsWith('/*')
-      ? path.startsWith(name.slice(0, -1))
-      : path === name || path.startsWith(`${name}/`),
+    name.endsWith('/*') ? path.startsWith(name.slice(0, -1)) : path === name || path.startsWith(`${name}/`),
   )
 
 export const unusedModules = (unused: readonly string[]): Plugin => ({
