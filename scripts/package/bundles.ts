@@ -6,7 +6,7 @@ import { buildDashboard } from '../dashboard/build.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { bundleCli } from './bundle-cli.ts'
 
-/** What dockerode imports for engines over SSH, image builds and BuildKit. The agent calls an engine on a unix socket only. */
+/** dockerode imports these for engines over SSH, image builds and BuildKit. The agent calls an engine on a unix socket only. */
 const UNUSED_IN_AGENT = ['ssh2', 'tar-fs', '@balena/dockerignore', '@grpc/*', 'protobufjs']
 
 export interface BuiltBundle {

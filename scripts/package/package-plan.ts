@@ -1,4 +1,4 @@
-// What each package contains, as data: files with their place and mode, dependencies and maintainer scripts.
+// Plans what each package contains, as data: files with their place and mode, dependencies and maintainer scripts.
 
 import type { Program } from './bundles.ts'
 import { type MaintainerScripts, maintainerScripts } from './maintainer-scripts.ts'
@@ -33,7 +33,7 @@ export interface PackagePlan {
   readonly conflicts: readonly string[]
 }
 
-/** What was built and found before packages are planned. Paths are absolute. */
+/** Everything that was built and found before packages are planned. Paths are absolute. */
 export interface Built {
   readonly node: string
   /** Files of the bundle by their path below its folder. */

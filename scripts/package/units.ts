@@ -1,4 +1,4 @@
-// What a systemd unit needs from the package that installs it: the user it runs as and the folders it keeps.
+// Reads from a systemd unit which things its package must create and delete: the user it runs as and the folders it keeps.
 
 export interface Unit {
   /** File name, such as holdfast-agent.service. */

@@ -1,5 +1,5 @@
 // Replaces packages that a program never calls by empty modules: dockerode imports clients for SSH and image builds when it is
-// loaded, and one of them reads files beside its own source, which a bundle lacks.
+// loaded, and these import compiled modules that are not installed.
 
 import type { Plugin } from 'esbuild'
 

@@ -2,7 +2,12 @@
 
 import { describe, expect, test } from 'vitest'
 import { cacheFolder, readGoModules } from '../../../scripts/package/go-components.ts'
-import { findLocked, nameAt, packagePathOf, packagesOfBundle } from '../../../scripts/package/npm-components.ts'
+import {
+  findLocked,
+  nameAt,
+  packagePathOf,
+  packagesOfBundle,
+} from '../../../scripts/package/npm-components.ts'
 import { sbomOf } from '../../../scripts/package/sbom.ts'
 import { purlOf, type Shipped, uniqueShipped } from '../../../scripts/package/shipped.ts'
 import { isUnused } from '../../../scripts/package/unused-modules.ts'

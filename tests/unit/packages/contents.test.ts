@@ -1,4 +1,4 @@
-// What the packages contain, and what their scripts do.
+// The packages contain their programs, units and documents, and their scripts delete data on purge alone.
 
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,12 @@ import { describe, expect, test } from 'vitest'
 import { serverExample } from '../../../scripts/package/gather-built.ts'
 import { maintainerScripts } from '../../../scripts/package/maintainer-scripts.ts'
 import { nfpmConfig, type Release } from '../../../scripts/package/nfpm-config.ts'
-import { type Built, type Content, packageOfUnit, planPackages } from '../../../scripts/package/package-plan.ts'
+import {
+  type Built,
+  type Content,
+  packageOfUnit,
+  planPackages,
+} from '../../../scripts/package/package-plan.ts'
 import { readUnit } from '../../../scripts/package/units.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -61,9 +66,15 @@ const textAt = (name: string, path: string): string => {
 describe('contents', () => {
   test.each([
     ['holdfast-server', ['/usr/bin/holdfast-server', '/etc/holdfast/server.example.yaml']],
-    ['holdfast-agent', ['/usr/bin/holdfast-agent', '/usr/bin/holdfast-fencer', '/etc/holdfast/agent.example.conf']],
+    [
+      'holdfast-agent',
+      ['/usr/bin/holdfast-agent', '/usr/bin/holdfast-fencer', '/etc/holdfast/agent.example.conf'],
+    ],
     ['holdfast-cli', ['/usr/bin/holdfast']],
-    ['holdfast-engines', ['/usr/lib/holdfast/engines/etcd', '/usr/lib/holdfast/engines/vault', '/usr/bin/caddy']],
+    [
+      'holdfast-engines',
+      ['/usr/lib/holdfast/engines/etcd', '/usr/lib/holdfast/engines/vault', '/usr/bin/caddy'],
+    ],
   ])('%s installs its commands and documents', (name, paths) =>
     expect(pathsOf(name)).toEqual(expect.arrayContaining([...paths, `/usr/share/doc/${name}/copyright`])),
   )
@@ -87,7 +98,8 @@ describe('contents', () => {
   test('the server finds the dashboard where it looks for it', () => {
     const server = new URL('file:///usr/lib/holdfast-server/server/dist/holdfast-server.mjs')
     const compose = readFileSync(join(ROOT, 'packages/server/src/compose.ts'), 'utf8')
-    const [, relative = ''] = /INSTALLED_UI = fileURLToPath\(new URL\('([^']+)', import\.meta\.url\)\)/.exec(compose) ?? []
+    const [, relative = ''] =
+      /INSTALLED_UI = fileURLToPath\(new URL\('([^']+)', import\.meta\.url\)\)/.exec(compose) ?? []
     expect(pathsOf('holdfast-server')).toContain(`${new URL(relative, server).pathname}/index.html`)
   })
 
@@ -107,7 +119,8 @@ describe('contents', () => {
 
 describe('units', () => {
   test('state the user and the folders that the package has to care for', () => {
-    const text = '[Service]\nUser=holdfast-x\nStateDirectory=one two:old\n[Install]\nWantedBy=multi-user.target\n'
+    const text =
+      '[Service]\nUser=holdfast-x\nStateDirectory=one two:old\n[Install]\nWantedBy=multi-user.target\n'
     expect(readUnit('packages/server/x.service', text)).toEqual({
       name: 'x.service',
       source: 'packages/server/x.service',
@@ -136,7 +149,9 @@ describe('maintainer scripts', () => {
   })
 
   test('stop units when the package is removed, and not in an upgrade', () => {
-    expect(scripts.preremove).toMatch(/if \[ "\$1" = remove \] \|\| \[ "\$1" = 0 \]; then[\s\S]*disable --now a\.service b\.service/)
+    expect(scripts.preremove).toMatch(
+      /if \[ "\$1" = remove \] \|\| \[ "\$1" = 0 \]; then[\s\S]*disable --now a\.service b\.service/,
+    )
   })
 
   test('delete data on purge alone', () => {
@@ -149,7 +164,9 @@ describe('maintainer scripts', () => {
   })
 
   test.each(PLANS)('of $name never delete a folder that packages share', ({ scripts: { postremove } }) =>
-    expect(postremove).not.toMatch(/rm -rf --one-file-system (?:\/etc\/holdfast|\/var\/lib\/holdfast|\/\S{0,8})$/m),
+    expect(postremove).not.toMatch(
+      /rm -rf --one-file-system (?:\/etc\/holdfast|\/var\/lib\/holdfast|\/\S{0,8})$/m,
+    ),
   )
 })
 
@@ -159,8 +176,14 @@ describe('the configuration of nfpm', () => {
 
   test('gives each file the date of the commit and a mode of its own', () => {
     expect(read.mtime).toBe(RELEASE.date)
-    for (const { file_info } of read.contents) expect(file_info).toMatchObject({ owner: 'root', mtime: RELEASE.date })
-    const modes = new Map(read.contents.map((each: { dst: string; file_info: { mode: number } }) => [each.dst, each.file_info.mode]))
+    for (const { file_info } of read.contents)
+      expect(file_info).toMatchObject({ owner: 'root', mtime: RELEASE.date })
+    const modes = new Map(
+      read.contents.map((each: { dst: string; file_info: { mode: number } }) => [
+        each.dst,
+        each.file_info.mode,
+      ]),
+    )
     expect(modes.get('/usr/bin/holdfast-server')).toBe(0o755)
     expect(modes.get('/etc/holdfast/server.example.yaml')).toBe(0o644)
   })

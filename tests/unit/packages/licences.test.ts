@@ -80,7 +80,11 @@ describe('the notice', () => {
   ])
 
   test('lists every component with its licence', () => {
-    for (const line of ['pkg:npm/made-up@1.0.0  MIT', 'pkg:npm/%40scope/other@2.0.0  MIT', 'pkg:npm/third@1.0.0  ISC'])
+    for (const line of [
+      'pkg:npm/made-up@1.0.0  MIT',
+      'pkg:npm/%40scope/other@2.0.0  MIT',
+      'pkg:npm/third@1.0.0  ISC',
+    ])
       expect(notice).toContain(`  ${line}\n`)
   })
 

@@ -1,0 +1,54 @@
+// Builds the current commit in two clones in different folders, with different umasks, and compares every file that ships.
+// Ends with 1 if one differs. Takes minutes.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process, { stdout, umask } from 'node:process'
+
+const ROOT = join(import.meta.dirname, '..')
+const CLONES = [
+  { path: 'one', umask: 0o022 },
+  { path: 'another/folder', umask: 0o077 },
+]
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-compared-'))
+try {
+  const [first = [], second = []] = CLONES.map((clone) => buildClone(join(folder, clone.path), clone.umask))
+  const different = [
+    ...first.filter((line) => !second.includes(line)),
+    ...second.filter((line) => !first.includes(line)),
+  ]
+  stdout.write(`${first.length} files compared, ${different.length} lines differ\n${different.join('\n')}\n`)
+  process.exitCode = first.length > 0 && different.length === 0 ? 0 : 1
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+/** The lines of SHA256SUMS of a clone. */
+function buildClone(path: string, mask: number): string[] {
+  run('git', ['clone', '--quiet', ROOT, path])
+  run('git', ['-C', path, 'checkout', '--quiet', '--detach', commit()])
+  linkModules(path)
+  const before = umask(mask)
+  run('bash', [join(path, 'scripts/build')])
+  umask(before)
+  return readFileSync(join(path, 'dist/packages/SHA256SUMS'), 'utf8').trim().split('\n')
+}
+
+/** Hard links: a copy of the installed packages costs half a gigabyte. Kept builds would hide a difference. */
+function linkModules(path: string): void {
+  const modules = join(path, 'node_modules')
+  mkdirSync(modules)
+  run('cp', ['-al', join(ROOT, 'node_modules/.'), modules])
+  rmSync(join(modules, '.cache'), { recursive: true, force: true })
+}
+
+function commit(): string {
+  return execFileSync('git', ['-C', ROOT, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim()
+}
+
+function run(command: string, words: readonly string[]): void {
+  execFileSync(command, words, { stdio: 'inherit' })
+}
