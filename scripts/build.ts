@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { argv, stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
+import { buildLibraries } from './package/build-libraries.ts'
 import { buildBundles, type Program } from './package/bundles.ts'
 import { licenceFaults } from './package/check-licences.ts'
 import { checksumLines, readSigningKey, signText } from './package/checksums.ts'
@@ -42,6 +43,8 @@ const plans = planPackages(gatherBuilt(bundles, notices))
 const packages = join(into, 'packages')
 await writePackages(plans, release, formats, { into: packages, work: join(into, 'work') })
 report('packages written')
+await buildLibraries(join(into, 'npm'), packages)
+report('npm packages written')
 for (const name of PACKAGE_NAMES) {
   writeFileSync(join(packages, `${name}.cdx.json`), sbomOf({ name, ...release }, shipped[name]))
   writeFileSync(join(packages, `${name}.NOTICE`), notices[name])

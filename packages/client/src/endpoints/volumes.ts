@@ -121,7 +121,7 @@ const ARCHIVE = { type: 'application/x-tar', idleMs: 60_000 } as const
 const deletedPlan = dryRunResultShape(deletedDivergenceShape)
 
 /** The name or id of the node is needed only if several nodes keep data of one epoch. */
-interface OfNode extends CallOptions {
+export interface OfNode extends CallOptions {
   readonly node?: string | undefined
 }
 

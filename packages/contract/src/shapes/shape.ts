@@ -54,7 +54,7 @@ export interface ObjectNode extends Described {
   readonly remembered?: boolean
   readonly fields: { readonly [name: string]: ShapeNode }
 }
-interface OptionalNode extends Described {
+export interface OptionalNode extends Described {
   readonly kind: 'optional'
   readonly inner: ShapeNode
 }
@@ -79,7 +79,11 @@ export type ShapeNode =
   | NullableNode
   | AnyNode
 
-export type Shape<T> = ShapeNode & { readonly [inferred]?: T }
+/** An interface, because the declaration files of all shapes have to name it. */
+export interface Typed<T> {
+  readonly [inferred]?: T
+}
+export type Shape<T> = ShapeNode & Typed<T>
 export type Infer<S> = S extends { readonly [inferred]?: infer T } ? Exclude<T, undefined> : never
 
 type Fields = { readonly [name: string]: Shape<unknown> }
