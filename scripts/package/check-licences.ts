@@ -4,7 +4,7 @@ import { PUBLIC_DOMAIN } from './reviewed-licences.ts'
 import { purlOf, type Shipped } from './shipped.ts'
 
 /** Licences that allow distribution in binary form with a notice, and ask nothing of the code around them. */
-export const ALLOWED: ReadonlySet<string> = new Set([
+const ALLOWED: ReadonlySet<string> = new Set([
   ...['0BSD', 'Apache-2.0', 'BlueOak-1.0.0', 'BSD-2-Clause', 'BSD-3-Clause', 'BSL-1.0', 'CC0-1.0', 'ISC'],
   // The MPL asks for the sources of its own files alone; they are public, and the SBOM names their versions.
   ...['MIT', 'MIT-0', 'MPL-2.0', 'Unlicense', 'UPL-1.0', 'Zlib', PUBLIC_DOMAIN],

@@ -2,7 +2,7 @@
 
 import type { Metafile } from 'esbuild'
 
-export interface LockEntry {
+interface LockEntry {
   readonly version?: string
   readonly integrity?: string
   readonly license?: string

@@ -6,7 +6,7 @@ export type { SentJob } from './endpoints/jobs.ts'
 export type { SentNetwork } from './endpoints/networks.ts'
 export type { SentScaling } from './endpoints/scaling.ts'
 export type { SentRotation, SentSecret } from './endpoints/secrets.ts'
-export type { SentVolume } from './endpoints/volumes.ts'
+export type { OfNode, SentVolume } from './endpoints/volumes.ts'
 export {
   decodeExecFrame,
   type ExecOutput,
