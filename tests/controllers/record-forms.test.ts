@@ -1,13 +1,16 @@
 // Which form of records is written while servers of two versions run: the older form until every live server replica reads
 // the newer one. An older server that cannot read the store ends.
 
-import { VERSION } from '@holdfast/contract'
+import { randomUUID } from 'node:crypto'
+import { asTenantId, VERSION } from '@holdfast/contract'
 import { sleep } from '@holdfast/server/lib/sleep'
 import { startLeadership } from '@holdfast/server/loops/leadership/lead-shards'
 import type { LeadershipTimings } from '@holdfast/server/loops/leadership/leadership-state'
+import { finalizeUpgrade } from '@holdfast/server/operations/upgrade/finalize-upgrade'
 import { demandForm } from '@holdfast/server/store/demand-form'
 import { formatAddress, NewerFormatError } from '@holdfast/server/store/format'
-import { cancels, serverReplicas } from '@holdfast/server/store/records'
+import type { Finalize } from '@holdfast/server/store/next-format'
+import { cancels, platform, serverReplicas } from '@holdfast/server/store/records'
 import type { RecordForm } from '@holdfast/server/store/records/collection'
 import type { Store } from '@holdfast/server/store/store'
 import { globally } from '@holdfast/server/store/transaction'
@@ -29,15 +32,18 @@ interface ServerOptions {
   readonly forms: readonly RecordForm[]
   readonly timings?: LeadershipTimings
   readonly pausable?: Pausable
+  readonly finalize?: Finalize
 }
 
 /** Starts the store and the leadership of a server replica, as holdfast-server does. */
-async function startServer(root: string, { forms, timings = TENTH, pausable }: ServerOptions) {
+async function startServer(root: string, options: ServerOptions) {
+  const { forms, timings = TENTH, pausable, finalize = 'auto' } = options
   const replica = uniqueName('srv')
   const ended: NewerFormatError[] = []
   const opened = await openTestStore({
     root,
     forms,
+    finalize,
     onNewerFormat: (error) => ended.push(error),
     ...(pausable === undefined ? {} : { wrap: pausable.wrap }),
   })
@@ -73,6 +79,12 @@ async function putRecord(store: Store, v: number): Promise<void> {
     return { kind: 'commit', result: undefined }
   })
 }
+
+const putPlatform = (store: Store) =>
+  store.transact<void>((transaction) => {
+    transaction.put(globally(platform, 'id'), { v: 1, tenant: asTenantId(randomUUID()) })
+    return { kind: 'commit', result: undefined }
+  })
 
 test('a new form is written only after the last server that cannot read it has ended', async () => {
   const root = `/${uniqueName('forms')}`
@@ -185,12 +197,45 @@ test('a form on demand is raised by the first request that needs it, and only if
   const onDemand: readonly RecordForm[] = [...FORMS, { v: 2, since: '9.9.0', onDemand: true }]
   const older = await startServer(root, { forms: FORMS })
   const newer = await startServer(root, { forms: onDemand })
-  expect(await demandForm(newer.store, 2)).toEqual([`${older.replica} (${VERSION})`])
+  const servers = [`${older.replica} (${VERSION})`]
+  expect(await demandForm(newer.store, 2)).toEqual({ kind: 'behind', servers })
   await older.stop()
   await sleep(2 * TENTH.silentMs)
   expect(formatOf(newer.store)).toMatchObject({ writes: 1 })
-  expect(await demandForm(newer.store, 2)).toEqual([])
+  expect(await demandForm(newer.store, 2)).toMatchObject({ kind: 'raise' })
   await putRecord(newer.store, 2)
   expect(formatOf(newer.store)).toEqual({ v: 1, reads: 2, writes: 2, by: '9.9.0' })
   await expect(openTestStore({ root, forms: FORMS })).rejects.toThrow(NewerFormatError)
+})
+
+test('an upgrade that an operator finalizes can be rolled back until then, and not afterwards', async () => {
+  const root = `/${uniqueName('forms')}`
+  const forms: readonly RecordForm[] = [...NEWER, { v: 3, since: '9.9.1', onDemand: true }]
+  const older = await startServer(root, { forms: FORMS })
+  const newer = await startServer(root, { forms, finalize: 'manual' })
+  await putPlatform(newer.store)
+  const refused = await finalizeUpgrade(newer.store)
+  expect(refused).toMatchObject({ ok: false, text: expect.stringContaining(`${older.replica} (${VERSION})`) })
+  await older.stop()
+  await sleep(2 * TENTH.silentMs)
+  expect(formatOf(newer.store)).toMatchObject({ writes: 1 })
+  expect(await demandForm(newer.store, 3)).toEqual({ kind: 'not finalized' })
+  const rolledBack = await startServer(root, { forms: FORMS })
+  await putRecord(rolledBack.store, 1)
+  await rolledBack.stop()
+  expect(await finalizeUpgrade(newer.store)).toMatchObject({ ok: true })
+  expect(formatOf(newer.store)).toMatchObject({ writes: 3, by: '9.9.1' })
+  await putRecord(newer.store, 3)
+  await expect(openTestStore({ root, forms: FORMS })).rejects.toThrow('Start version 9.9.1 or later')
+  expect(await finalizeUpgrade(newer.store)).toMatchObject({
+    ok: true,
+    text: expect.stringContaining('Nothing to do'),
+  })
+})
+
+test('an upgrade of a store without a platform is not finalized', async () => {
+  const { store } = await startServer(`/${uniqueName('forms')}`, { forms: NEWER, finalize: 'manual' })
+  expect(await finalizeUpgrade(store)).toMatchObject({ ok: false })
+  await sleep(2 * TENTH.checkMs)
+  expect(formatOf(store)).toMatchObject({ writes: 1 })
 })

@@ -12,6 +12,7 @@ test.each([
   [['init', '--operator-token-file', 't'], { init: { reissue: false, operatorTokenFile: 't' } }],
   [['check-config', '--config', 'c'], { command: 'check-config', config: 'c' }],
   [['check-config', '--profile', 'production'], { command: 'check-config', profile: 'production' }],
+  [['upgrade', 'finalize', '--config', 'c'], { command: 'upgrade finalize', config: 'c' }],
   [['serve', '--help'], { command: 'help' }],
   [['help'], { command: 'help' }],
 ])('%j is understood', (words, expected) => {
@@ -19,11 +20,12 @@ test.each([
 })
 
 test.each([
-  [[], 'There is no command ""; accepted: serve, init, check-config.'],
+  [[], 'There is no command ""; accepted: serve, init, check-config, upgrade finalize.'],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
   [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config, --profile.'],
   [['check-config', '--profile', 'lab'], 'There is no profile "lab"; accepted: production.'],
+  [['upgrade', 'finalise'], 'There is no command "upgrade finalise"; did you mean upgrade finalize?'],
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
   [['serve', 'a-token'], 'serve takes options alone.'],

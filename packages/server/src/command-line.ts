@@ -15,6 +15,8 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server check-config [--config FILE] [--profile production]
                                                     name every fault of the configuration; the profile
                                                     also refuses what is meant for development and labs
+  holdfast-server upgrade finalize [--config FILE]  allow the servers to write the newest form of records;
+                                                    afterwards older versions cannot start
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -25,7 +27,7 @@ export class UsageFault extends Error {
 }
 
 export interface ConfiguredLine {
-  readonly command: 'serve' | 'init' | 'check-config'
+  readonly command: Command
   readonly config: string | undefined
   /** Value of the option --roles, which overrides the setting `roles` of the file and of the environment. */
   readonly roles: string | undefined
@@ -41,6 +43,7 @@ const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },
   'check-config': { '--config': true, '--profile': true },
+  'upgrade finalize': { '--config': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
 
@@ -49,7 +52,7 @@ const isCommand = (word: string): word is Command => Object.hasOwn(OPTIONS, word
 
 export function readCommandLine(words: readonly string[]): CommandLine {
   if (words.some((word) => ASKS_FOR_HELP.includes(word))) return { command: 'help' }
-  const [command = '', ...rest] = words
+  const [command, rest] = commandOf(words)
   if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
   const { options, others } = sort(rest, OPTIONS[command])
   if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
@@ -66,6 +69,12 @@ export function readCommandLine(words: readonly string[]): CommandLine {
       ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),
     },
   }
+}
+
+/** The command, which is one word, or two words after `upgrade`. */
+function commandOf([first = '', ...rest]: readonly string[]): [string, readonly string[]] {
+  const [second, ...others] = rest
+  return first === 'upgrade' && second !== undefined ? [`${first} ${second}`, others] : [first, rest]
 }
 
 function sort(words: readonly string[], known: { readonly [option: string]: boolean }) {

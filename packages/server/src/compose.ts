@@ -63,7 +63,8 @@ export async function composeServer(
 ): Promise<Server> {
   const engine = connectEtcd(config, log)
   const events = { onNewerFormat, ...logStoreFaults(log) }
-  const store = await openStore({ engine, clock, ids, root: config.etcd.root, ...events })
+  const { finalize } = config.upgrade
+  const store = await openStore({ engine, clock, ids, root: config.etcd.root, finalize, ...events })
   const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The program holdfast-server: serve, init, check-config. Reads the command line, runs the command, shuts down cleanly.
+// The program holdfast-server: serve, init, upgrade, check-config. Reads the command line, runs the command, shuts down cleanly.
 
 import { statSync } from 'node:fs'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
@@ -10,6 +10,7 @@ import type { Config } from './config/schema.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
+import { runFinalize } from './run-upgrade.ts'
 import { NewerFormatError } from './store/format.ts'
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
@@ -24,6 +25,7 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
     process.exitCode = 1
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
   else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
+  else if (line.command === 'upgrade finalize') process.exitCode = await runFinalize(loaded.config)
   else await serve(loaded.config, load)
 }
 

@@ -32,6 +32,7 @@ describe('a valid configuration', () => {
         enabled: false,
         promotion: { silentSeconds: 12, apartSeconds: 60, maxLagSeconds: 60 },
       },
+      upgrade: { finalize: 'auto' },
       ui: { enabled: true },
       metrics: { open: false },
       log: { level: 'info' },

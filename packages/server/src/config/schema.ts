@@ -13,6 +13,7 @@ import {
   string,
 } from '@holdfast/contract'
 import type { Secret } from '../ports/secret.ts'
+import { FINALIZE, type Finalize } from '../store/next-format.ts'
 import * as forms from './forms.ts'
 import {
   drainSeconds,
@@ -182,6 +183,13 @@ export const configShape = object({
       'Whether volumes and their mounts are accepted. They are new in this version, so they are off by default',
     ),
     promotion: promotionShape,
+  }),
+  upgrade: object({
+    finalize: setting<Finalize>(oneOf(FINALIZE), {
+      default: 'auto',
+      about:
+        'Who allows the servers to write new forms of records: the servers, once all of them read these (`auto`), or an operator with `holdfast-server upgrade finalize` (`manual`). Afterwards older servers cannot start',
+    }),
   }),
   ui: object({
     enabled: flag(true, 'Whether the dashboard is served below `/ui/`, and browsers may sign in'),

@@ -1,9 +1,11 @@
 // Writes records of a form that is raised on demand (docs/design/store.md#record-forms). A rejected request must not raise
 // it: the decision first accepts the request, and is repeated after the form was raised.
 
+import type { Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { demandForm } from '../store/demand-form.ts'
 import { FIRST_FORMAT, formatAddress } from '../store/format.ts'
+import type { FormChange } from '../store/next-format.ts'
 import type { Store } from '../store/store.ts'
 import type { Transaction } from '../store/transaction.ts'
 import { type Refused, refused } from './caller.ts'
@@ -33,14 +35,21 @@ export async function writeInForm<R>(
   for (;;) {
     const result = await write(hasForm)
     if (result !== RAISE_FORM) return result
-    const older = form === undefined ? [] : await demandForm(store, form.v)
-    if (older.length > 0) return refused(serversTooOld(form?.of ?? '', older))
+    const unwritten = form === undefined ? undefined : refuseForm(form.of, await demandForm(store, form.v))
+    if (unwritten !== undefined) return refused(unwritten)
     isRaised = true
   }
 }
 
-/** The rejection of a write whose records a server of an older version would ignore. */
-export const serversTooOld = (of: string, servers: readonly string[]) =>
-  reject('store_unavailable', 'store', undefined, {
-    cause: `${of} need servers that can read them; too old: ${servers.join(', ')}`,
-  })
+/**
+ * The rejection of a write whose records a server of an older version would ignore, or that would end the possibility to
+ * go back to one; undefined if the records may be written.
+ */
+export function refuseForm(of: string, change: FormChange): Rejection | undefined {
+  if (change.kind === 'written' || change.kind === 'raise') return undefined
+  const cause =
+    change.kind === 'behind'
+      ? `${of} need servers that can read them; too old: ${change.servers.join(', ')}`
+      : `${of} need a finalized upgrade: an operator must run holdfast-server upgrade finalize`
+  return reject('store_unavailable', 'store', undefined, { cause })
+}

@@ -1,31 +1,43 @@
-// Raises the form of stored records for a request that needs it (docs/design/store.md#record-forms).
+// Raises the form of stored records for a request that needs it, or for an operator (docs/design/store.md#record-forms).
 
 import { FIRST_FORMAT, formatAddress } from './format.ts'
+import { decideForm, type Finalize, type FormChange, type Reader } from './next-format.ts'
+import { newestForm, type RecordForm } from './records/collection.ts'
 import { serverReplicas } from './records.ts'
 import type { Store } from './store.ts'
-import { globally } from './transaction.ts'
+import { globally, type Transaction } from './transaction.ts'
 
-/**
- * Raises the format to a form that is raised on demand. Returns the servers that cannot read it, in which case nothing
- * changes. A server that registers at the same time conflicts, because both write the format record.
- */
-export async function demandForm(
-  store: Pick<Store, 'transact' | 'listWithIds' | 'fresh' | 'forms'>,
-  v: number,
-): Promise<readonly string[]> {
-  const older = await store.transact<readonly string[]>((transaction) => {
-    const format = transaction.get(formatAddress) ?? FIRST_FORMAT
-    const form = store.forms.find((known) => known.v === v)
-    if (form === undefined || format.writes >= v) return { kind: 'abort', result: [] }
-    const replicas = store.listWithIds(serverReplicas)
-    const behind = replicas.filter(
-      ({ id }) => (transaction.get(globally(serverReplicas, id))?.reads ?? 1) < v,
-    )
-    if (behind.length > 0)
-      return { kind: 'abort', result: behind.map(({ id, record }) => `${id} (${record.version ?? '0.1.0'})`) }
-    transaction.put(formatAddress, { ...format, reads: v, writes: v, by: form.since })
-    return { kind: 'commit', result: [] }
-  })
-  if (older.length === 0) await store.fresh()
-  return older
+type FormStore = Pick<Store, 'transact' | 'listWithIds' | 'fresh' | 'forms' | 'finalize'>
+
+/** Raises the format to a form that is raised on demand. Returns `raise` if it was raised. */
+export async function demandForm(store: FormStore, v: number): Promise<FormChange> {
+  const form = store.forms.find((known) => known.v === v)
+  return form === undefined ? { kind: 'written' } : changeForm(store, form, store.finalize)
 }
+
+/** Raises the format to the newest form that this program knows. Returns `raise` if it was raised. */
+export async function finalizeForms(store: FormStore): Promise<FormChange> {
+  const newest = newestForm(store.forms)
+  const form = store.forms.find(({ v }) => v === newest)
+  return form === undefined ? { kind: 'written' } : changeForm(store, form, 'auto')
+}
+
+/** A server that registers at the same time conflicts, because both write the format record. */
+async function changeForm(store: FormStore, form: RecordForm, finalize: Finalize): Promise<FormChange> {
+  const change = await store.transact<FormChange>((transaction) => {
+    const format = transaction.get(formatAddress) ?? FIRST_FORMAT
+    const result = decideForm(format, form, { readers: readersIn(store, transaction), finalize })
+    if (result.kind !== 'raise') return { kind: 'abort', result }
+    transaction.put(formatAddress, result.format)
+    return { kind: 'commit', result }
+  })
+  if (change.kind === 'raise') await store.fresh()
+  return change
+}
+
+/** The registered servers. Each heartbeat that decides is compared at commit. */
+const readersIn = (store: Pick<Store, 'listWithIds'>, transaction: Transaction): Reader[] =>
+  store.listWithIds(serverReplicas).map(({ id, record }) => {
+    const current = transaction.get(globally(serverReplicas, id)) ?? record
+    return { name: `${id} (${current.version ?? '0.1.0'})`, reads: current.reads ?? 1 }
+  })

@@ -1,6 +1,6 @@
 // Which forms of stored records this server reads, and which form may be written. The format record in the store says
-// which form all servers write. It moves up when every live server replica reads the new form
-// (docs/design/store.md#record-forms).
+// which form all servers write. It moves up when every live server replica reads the new form, or
+// later, by an operator (next-format.ts, docs/design/store.md#record-forms).
 
 import { type Infer, VERSION } from '@holdfast/contract'
 import { newestForm, type RecordForm } from './records/collection.ts'
@@ -22,17 +22,6 @@ export function joinFormat(transaction: Transaction, forms: readonly RecordForm[
   const format = transaction.get(formatAddress) ?? FIRST_FORMAT
   transaction.put(formatAddress, format)
   return format.writes <= newestForm(forms)
-}
-
-/** The format if all live server replicas read the form `common`; undefined if the format does not change. */
-export function raisedFormat(
-  format: Format,
-  common: number,
-  forms: readonly RecordForm[],
-): Format | undefined {
-  const form = forms.find(({ v, onDemand }) => v === common && onDemand !== true)
-  if (form === undefined || common <= format.writes) return undefined
-  return { ...format, reads: common, writes: common, by: form.since }
 }
 
 /** The store contains records that only a newer version reads. The server must end, with exit code 78. */

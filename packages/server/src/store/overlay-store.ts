@@ -61,6 +61,7 @@ export function createOverlayStore(base: Store, ids: Pick<IdSource, 'ulid'>): Ov
   const overlay: OverlayStore = {
     keyspace: base.keyspace,
     forms: base.forms,
+    finalize: base.finalize,
     get revision() {
       return state.revision
     },

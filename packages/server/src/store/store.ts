@@ -14,6 +14,7 @@ import { decodeRecord } from './encode.ts'
 import { formatAddress, NewerFormatError } from './format.ts'
 import { guardHistory, type OnWentBack } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
+import type { Finalize } from './next-format.ts'
 import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
 import type { Collection } from './records.ts'
 import { retryUntil, withEngineDeadline } from './retry-until.ts'
@@ -38,6 +39,8 @@ export interface Store {
   readonly revision: number
   /** The forms of records that this process reads. */
   readonly forms: readonly RecordForm[]
+  /** Who raises the form in which records are written. */
+  readonly finalize: Finalize
   /** Reads a record from the cache, which may lag; call `fresh` first if the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
   /** Whether the cache has the record, even if its value cannot be decoded. */
@@ -69,6 +72,8 @@ export interface StoreOptions {
   readonly root?: string
   /** The forms of records that this process reads. Only tests give forms of another version. */
   readonly forms?: readonly RecordForm[]
+  /** Who raises the form in which records are written; default: the servers. */
+  readonly finalize?: Finalize
   /** Called once, when the store is written in a form that this process cannot read. All later calls of the store throw. */
   readonly onNewerFormat?: (error: NewerFormatError) => void
   readonly groupCommit?: Partial<GroupCommitOptions>
@@ -82,7 +87,7 @@ const SETTLE_MS = 5_000
 const READ_AT_ONCE = 100
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { deadlineMs = 10_000, forms = FORMS, onUnreadable } = options
+  const { deadlineMs = 10_000, forms = FORMS, finalize = 'auto', onUnreadable } = options
   const reads = newestForm(forms)
   const history = guardHistory(options.engine, options.onWentBack)
   const { engine } = history
@@ -110,6 +115,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     keyspace,
     forms,
+    finalize,
     get revision() {
       return cache.revision
     },

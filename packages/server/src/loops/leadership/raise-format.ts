@@ -1,7 +1,9 @@
-// Raises the form in which records are written, once every live server replica reads it (docs/design/store.md#record-forms).
+// Raises the form in which records are written, once every live server replica reads it and unless an operator finalizes
+// upgrades (docs/design/store.md#record-forms).
 // A server that is wrongly taken for dead sees the new format before any record of that form, and ends itself.
 
-import { FIRST_FORMAT, type Format, formatAddress, raisedFormat } from '../../store/format.ts'
+import { FIRST_FORMAT, type Format, formatAddress } from '../../store/format.ts'
+import { raisedFormat } from '../../store/next-format.ts'
 import { serverReplicas } from '../../store/records.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import type { LeadershipState } from './leadership-state.ts'
@@ -36,5 +38,5 @@ function nextFormat(
   const isLive = (id: string): boolean => watch.silenceMs(id, now) < timings.silentMs * SILENT_PART
   for (const { id } of replicas) if (!isLive(id)) transaction?.get(globally(serverReplicas, id))
   const live = replicas.filter(({ id }) => isLive(id))
-  return raisedFormat(format, Math.min(...live.map(({ record }) => record.reads ?? 1)), store.forms)
+  return raisedFormat(format, Math.min(...live.map(({ record }) => record.reads ?? 1)), store)
 }

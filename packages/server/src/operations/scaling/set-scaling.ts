@@ -20,7 +20,7 @@ import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { findStored, findToChange } from '../deployments/read/find-deployment.ts'
 import { checkIfMatch } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
-import { serversTooOld } from '../write-in-form.ts'
+import { refuseForm } from '../write-in-form.ts'
 import { type ReadScalingDeps, scalingView } from './read-scaling.ts'
 import { scaledEvent } from './scaled-event.ts'
 
@@ -47,8 +47,8 @@ export async function setScaling(
   const known = findStored(store, caller.tenant, request.path)
   const judged = known.ok ? judge(deps, known.value, request) : known
   if (!judged.ok) return judged
-  const older = await demandForm(store, SCALING_FORM)
-  if (older.length > 0) return refused(serversTooOld('scaling policies', older))
+  const unwritten = refuseForm('scaling policies', await demandForm(store, SCALING_FORM))
+  if (unwritten !== undefined) return refused(unwritten)
   const written = await store.transact((transaction) => decideSet(deps, transaction, caller, request))
   if (!written.ok) return written
   const { stored, scaling, alterations } = written.value

@@ -76,6 +76,7 @@ function aCluster(machines: number) {
   const store: Store = {
     keyspace,
     forms: FORMS,
+    finalize: 'auto',
     get revision() {
       return revision
     },
