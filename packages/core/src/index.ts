@@ -43,4 +43,5 @@ export type { MountedVolume, NamedNetwork, NodeFacts, TenantFacts, Workload } fr
 export type { RetryTrigger } from './scheduling/refusal.ts'
 export { desiredResidency, residencyLabels, sameStand } from './scheduling/residency.ts'
 export * from './secrets/index.ts'
+export * from './upgrade/index.ts'
 export * from './volumes/index.ts'

@@ -12,6 +12,7 @@ test.each([
   [['init', '--operator-token-file', 't'], { init: { reissue: false, operatorTokenFile: 't' } }],
   [['check-config', '--config', 'c'], { command: 'check-config', config: 'c' }],
   [['check-config', '--profile', 'production'], { command: 'check-config', profile: 'production' }],
+  [['upgrade', 'plan', '--json'], { command: 'upgrade plan', json: true }],
   [['upgrade', 'finalize', '--config', 'c'], { command: 'upgrade finalize', config: 'c' }],
   [['serve', '--help'], { command: 'help' }],
   [['help'], { command: 'help' }],
@@ -20,7 +21,7 @@ test.each([
 })
 
 test.each([
-  [[], 'There is no command ""; accepted: serve, init, check-config, upgrade finalize.'],
+  [[], 'There is no command ""; accepted: serve, init, check-config, upgrade plan, upgrade finalize.'],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
   [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config, --profile.'],

@@ -15,6 +15,9 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server check-config [--config FILE] [--profile production]
                                                     name every fault of the configuration; the profile
                                                     also refuses what is meant for development and labs
+  holdfast-server upgrade plan [--config FILE] [--json]
+                                                    list what blocks an upgrade to this version and what
+                                                    follows from it; exit code 1 if something blocks
   holdfast-server upgrade finalize [--config FILE]  allow the servers to write the newest form of records;
                                                     afterwards older versions cannot start
 
@@ -34,6 +37,8 @@ export interface ConfiguredLine {
   /** The profile that check-config applies; absent: only errors are faults. */
   readonly profile?: 'production'
   readonly init: InitOptions
+  /** Whether the result is printed as JSON. */
+  readonly json: boolean
 }
 
 export type CommandLine = ConfiguredLine | { readonly command: 'help' }
@@ -43,6 +48,7 @@ const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },
   'check-config': { '--config': true, '--profile': true },
+  'upgrade plan': { '--config': true, '--json': false },
   'upgrade finalize': { '--config': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
@@ -64,6 +70,7 @@ export function readCommandLine(words: readonly string[]): CommandLine {
     config: options.get('--config'),
     roles: options.get('--roles'),
     ...(profile === undefined ? {} : { profile }),
+    json: options.has('--json'),
     init: {
       reissue: options.has('--reissue'),
       ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),

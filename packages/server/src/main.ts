@@ -10,7 +10,7 @@ import type { Config } from './config/schema.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
-import { runFinalize } from './run-upgrade.ts'
+import { runFinalize, runPlan } from './run-upgrade.ts'
 import { NewerFormatError } from './store/format.ts'
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
@@ -26,6 +26,7 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
   else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
   else if (line.command === 'upgrade finalize') process.exitCode = await runFinalize(loaded.config)
+  else if (line.command === 'upgrade plan') process.exitCode = await runPlan(loaded.config, line.json)
   else await serve(loaded.config, load)
 }
 
