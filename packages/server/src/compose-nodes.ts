@@ -17,7 +17,10 @@ import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
 import { createHeartbeatWatch } from './loops/leadership/heartbeat-watch.ts'
 import { LEADERSHIP_TIMINGS, type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
+import { migrateRecords } from './loops/migrate-records.ts'
+import { repeat } from './loops/repeat.ts'
 import { startRotations } from './loops/rotations.ts'
+import { MIGRATIONS } from './migrations/migrations.ts'
 import type { HandleUpgrade } from './net/upgrade.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { HoldTimes } from './operations/platform/read-platform.ts'
@@ -223,7 +226,7 @@ function startControllers(
     onError: (error, workKey) =>
       log.warn({ workKey, error: String(error) }, 'reconciliation of a network failed, retrying'),
   })
-  const scaling = startScaling(deps, { leadership, gateway })
+  const [scaling, migrating] = [startScaling(deps, { leadership, gateway }), migrate(deps, leadership)]
   const promoting = startPromotions({
     store,
     clock,
@@ -232,12 +235,23 @@ function startControllers(
     promotions,
     onError: (error, workKey) => log.warn({ workKey, error: String(error) }, 'promotion failed, retrying'),
   })
-  const all = [promoting, scaling, connecting, driving, silence, digests, rotations, placing]
+  const all = [promoting, scaling, connecting, driving, silence, digests, rotations, placing, migrating]
   return {
     scalingDecisions: scaling.decisions,
     stop: async () => void (await Promise.all(all.map((controller) => controller.stop()))),
   }
 }
+
+const MIGRATE_MS = 30_000
+const migrate = ({ log, store }: NodeSideDeps, leadership: Leadership) =>
+  repeat(
+    MIGRATE_MS,
+    async () => {
+      const count = await migrateRecords({ store, leadership, migrations: MIGRATIONS })
+      if (count > 0) log.info({ count }, 'records rewritten in a newer form')
+    },
+    (error) => log.warn({ error: String(error) }, 'migration of records failed, retrying'),
+  )
 
 function startScaling(
   { log, store, quotas }: NodeSideDeps,

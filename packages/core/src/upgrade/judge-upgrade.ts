@@ -1,4 +1,4 @@
-// What blocks an upgrade to the version of this program, and what follows from it, each with a remedy. Servers are upgraded
+// Judges an upgrade to the version of this program: findings that block it or follow from it, each with a remedy. Servers are upgraded
 // before agents, and both by one minor version at a time (docs/guides/upgrade.md).
 
 import { isOlder, minorsBehind } from './version-skew.ts'
@@ -13,7 +13,7 @@ export interface UpgradeFacts {
   }
   /** The form that the servers write. */
   readonly writes: number
-  /** Whether the servers raise the form by themselves, an operator does, or a request that needs the form. */
+  /** Whether the servers raise the form automatically, an operator does, or a request that needs the form. */
   readonly raisedBy: 'servers' | 'operator' | 'request'
   readonly servers: readonly {
     readonly id: string
@@ -141,7 +141,7 @@ function judgeRecords({ records, unreadable, program, writes }: UpgradeFacts): U
   return [...older, { level: 'blocks', subject, text, remedy }]
 }
 
-/** What becomes of the way back to the older version. */
+/** Finds when the way back to the older version ends. */
 function judgeForm({ program, writes, raisedBy, servers }: UpgradeFacts): UpgradeFinding[] {
   if (writes >= program.newest || raisedBy === 'request') return []
   const isRead = servers.every(({ reads }) => reads >= program.newest)

@@ -16,7 +16,7 @@ test.each<[string, number, RecordForm, Finalize, unknown]>([
   ['the form is raised on demand', 2, DEMANDED, 'auto', undefined],
   ['an operator finalizes upgrades', 2, SECOND, 'manual', undefined],
   ['all servers read a form that this one does not know', 3, SECOND, 'auto', undefined],
-])('the servers write the form by themselves or not: %s', (_, common, second, finalize, expected) => {
+])('the servers write the form automatically or not: %s', (_, common, second, finalize, expected) => {
   expect(raisedFormat(FIRST_FORMAT, common, { forms: [FIRST, second], finalize })).toEqual(expected)
 })
 

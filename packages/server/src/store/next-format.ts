@@ -5,7 +5,7 @@ import type { Format } from './format.ts'
 import type { RecordForm } from './records/collection.ts'
 
 /**
- * Who raises the form in which records are written: the servers as soon as all of them read it, or an operator, who can go
+ * The form in which records are written is raised by the servers as soon as all of them read it, or by an operator, who can go
  * back to the older version until then.
  */
 export const FINALIZE = ['auto', 'manual'] as const
@@ -17,7 +17,7 @@ export interface Reader {
   readonly reads: number
 }
 
-/** What to do about a form that is needed, or that an operator has asked for. */
+/** The decision about a form that a request needs, or that an operator has asked for. */
 export type FormChange =
   | { readonly kind: 'written' }
   /** `servers`: those that cannot read the form. */

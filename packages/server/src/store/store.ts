@@ -39,7 +39,7 @@ export interface Store {
   readonly revision: number
   /** The forms of records that this process reads. */
   readonly forms: readonly RecordForm[]
-  /** Who raises the form in which records are written. */
+  /** Whether the servers raise the form in which records are written, or an operator. */
   readonly finalize: Finalize
   /** Reads a record from the cache, which may lag; call `fresh` first if the result must be current. */
   get<T>(address: Address<T>): CachedRecord<T> | undefined
@@ -72,7 +72,7 @@ export interface StoreOptions {
   readonly root?: string
   /** The forms of records that this process reads. Only tests give forms of another version. */
   readonly forms?: readonly RecordForm[]
-  /** Who raises the form in which records are written; default: the servers. */
+  /** Whether the servers raise the form in which records are written, or an operator; default: the servers. */
   readonly finalize?: Finalize
   /** Called once, when the store is written in a form that this process cannot read. All later calls of the store throw. */
   readonly onNewerFormat?: (error: NewerFormatError) => void

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { FIRST_FORMAT, formatAddress } from '../../store/format.ts'
 import type { RecordForm } from '../../store/records/collection.ts'
 import { someTenant } from '../../store/records.fixture.ts'
-import { networks, nodes, serverReplicas } from '../../store/records.ts'
+import { networks, nodes, type StoredNode, serverReplicas } from '../../store/records.ts'
 import { openStore } from '../../store/store.ts'
 import { globally, inTenant } from '../../store/transaction.ts'
 import { realIds as ids } from '../../system-clock.ts'
@@ -83,4 +83,13 @@ test('records of a form that the program no longer reads are counted by their ki
   await store.fresh()
   const { records } = await gatherUpgradeFacts(store, { finalize: 'auto', unreadable })
   expect(records).toContainEqual({ kind: nodes.folder, form: 1, becomes: 2, count: 1 })
+})
+
+test('records that wait for a migration are counted', async () => {
+  const { store, unreadable } = await open(FORMS)
+  await write(store, (transaction) => putTenant(transaction, someTenant()))
+  await store.fresh()
+  const migrations = [{ collection: nodes, to: 2, migrate: (record: StoredNode) => record }]
+  const { records } = await gatherUpgradeFacts(store, { finalize: 'auto', unreadable, migrations })
+  expect(records).toEqual([{ kind: nodes.folder, form: 1, becomes: 2, count: 1 }])
 })

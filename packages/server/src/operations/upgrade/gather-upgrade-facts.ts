@@ -2,6 +2,8 @@
 
 import { type TenantId, VERSION } from '@holdfast/contract'
 import type { UpgradeFacts } from '@holdfast/core'
+import { type Migration, newestOf } from '../../migrations/migration.ts'
+import { MIGRATIONS } from '../../migrations/migrations.ts'
 import { formOf } from '../../store/encode.ts'
 import { FIRST_FORMAT, formatAddress } from '../../store/format.ts'
 import type { Finalize } from '../../store/next-format.ts'
@@ -17,16 +19,18 @@ export interface PlanOptions {
   readonly finalize: Finalize
   /** The keys of records that could not be decoded; complete once all records were read. */
   readonly unreadable: ReadonlySet<string>
+  /** Only tests give others. */
+  readonly migrations?: readonly Migration[]
 }
 
 export async function gatherUpgradeFacts(
   store: Store,
-  { finalize, unreadable }: PlanOptions,
+  { finalize, unreadable, migrations = MIGRATIONS }: PlanOptions,
 ): Promise<UpgradeFacts> {
   await store.fresh()
   const forms = store.forms.toSorted((left, right) => left.v - right.v)
   const [oldest, newest] = [forms[0], forms.at(-1)]
-  const records = gatherOlderRecords(store, oldest?.v ?? 1)
+  const records = gatherOlderRecords(store, oldest?.v ?? 1, migrations)
   return {
     program: {
       version: VERSION,
@@ -66,14 +70,19 @@ const gatherAgents = (store: Pick<Store, 'list'>): UpgradeFacts['agents'] =>
         ),
     )
 
-/** Reads all records that are kept in memory, and counts those of an older form than the program reads. */
-function gatherOlderRecords(store: Store, oldest: number): UpgradeFacts['records'] {
+/** Reads all records that are kept in memory, and counts those of an older form than the program reads or writes. */
+function gatherOlderRecords(
+  store: Store,
+  oldest: number,
+  migrations: readonly Migration[],
+): UpgradeFacts['records'] {
   const owners = store.list(tenants).map(({ record }) => record.id)
   return COLLECTIONS.filter(({ cached }) => cached).flatMap((collection) => {
+    const becomes = Math.max(oldest, newestOf(migrations, collection))
     const forms = formsOf(store, collection, collection.scope === 'tenant' ? owners : [undefined])
     return [...forms]
-      .filter(([form]) => form < oldest)
-      .map(([form, count]) => ({ kind: collection.folder, form, becomes: oldest, count }))
+      .filter(([form]) => form < becomes)
+      .map(([form, count]) => ({ kind: collection.folder, form, becomes, count }))
   })
 }
 
