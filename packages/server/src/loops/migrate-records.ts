@@ -1,4 +1,4 @@
-// Rewrites records of older forms once the newer form may be written (docs/design/store.md#migrations). The owner of a
+// Rewrites records of older forms once the newer form may be written (docs/design/upgrades.md#migrations). The owner of a
 // tenant's shard rewrites the tenant's records, the owner of the platform's shard those of no tenant.
 
 import type { TenantId } from '@holdfast/contract'

@@ -1,5 +1,5 @@
 // A migration turns a record of one form into the next one. Migrations are pure; the loop that writes their results is
-// packages/server/src/loops/migrate-records.ts (docs/design/store.md#migrations).
+// packages/server/src/loops/migrate-records.ts (docs/design/upgrades.md#migrations).
 
 import { formOf } from '../store/encode.ts'
 import type { Collection } from '../store/records.ts'
