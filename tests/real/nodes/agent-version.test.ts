@@ -65,12 +65,14 @@ const placedOn = async (name: string): Promise<unknown[]> => {
   const { body } = await acme.get(`${DEPLOYMENTS}/${name}/placements`)
   return Object.values(Object(body['items'])).map((each) => Object(each).nodeId)
 }
-const versionShown = async () => (await acme.get(`/api/v1/nodes/${node.nodeId}`)).body['agentVersion']
+const shown = async (member: string) => (await acme.get(`/api/v1/nodes/${node.nodeId}`)).body[member]
+const versionShown = () => shown('agentVersion')
 
 test('a replica waits for an agent that has the capabilities it needs, and stays after a downgrade', async () => {
   expect(await versionShown()).toBeUndefined()
   await runAgent({ version: '0.0.9', capabilities: [] })
   expect(await versionShown()).toBe('0.0.9')
+  expect(await shown('agentOutdated')).toBe(true)
   const body = { kind: 'Deployment', name: 'web', image: platform.image, healthCheck: HEALTH_CHECK }
   expect((await acme.post(DEPLOYMENTS, body)).status).toBe(201)
   await expect.poll(async () => (await why('web')).summary).toContain('0 of 1 nodes')

@@ -11,7 +11,7 @@ import { factLines, section } from '../print/sections.ts'
 import { hang, tableLines } from '../print/table.ts'
 import { DESCRIBED_EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
-import { labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
+import { agentText, labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
 import { replicas } from '../resources/replicas.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -53,7 +53,7 @@ const waitLines = ({ drainBlockedBy = [] }: Node, area: PrintArea): string[] =>
   drainBlockedBy.flatMap((reason) => hang('', plain(reason), indented(area, 2).columns))
 
 function factsOf(node: Node, running: number): (readonly [name: string, value: string])[] {
-  const { name, id, capacity, engine, agentVersion = '', labels } = node
+  const { name, id, capacity, engine, labels } = node
   return [
     ['Name', name],
     ['Status', statusText(node)],
@@ -62,7 +62,7 @@ function factsOf(node: Node, running: number): (readonly [name: string, value: s
     ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],
     ['Storage', storageText(node)],
     ['Engine', engine.version],
-    ['Agent', agentVersion],
+    ['Agent', agentText(node)],
     ['Labels', labelText(labels)],
     ['Id', id],
   ]

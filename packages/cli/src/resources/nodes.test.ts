@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { statusText, storageText } from './nodes.ts'
+import { agentText, statusText, storageText } from './nodes.ts'
 
 test('shows the used and total bytes of a pool, its fault, and nothing without a pool', () => {
   expect(storageText({ storage: { poolBytes: 128 * 1024 ** 2, usedBytes: 1024 ** 2 } })).toBe(
@@ -12,4 +12,10 @@ test('shows the used and total bytes of a pool, its fault, and nothing without a
 test('shows why a node is degraded', () => {
   expect(statusText({ status: 'degraded', reason: 'pool_changed' })).toBe('degraded (pool_changed)')
   expect(statusText({ status: 'ready' })).toBe('ready')
+})
+
+test("shows whether a node's agent is outdated", () => {
+  expect(agentText({ agentVersion: '0.1.0', agentOutdated: true })).toBe('0.1.0 (outdated)')
+  expect(agentText({ agentVersion: '0.1.0' })).toBe('0.1.0')
+  expect(agentText({})).toBe('')
 })

@@ -23,7 +23,12 @@ export const nodes: Resource<Node> = {
     { header: 'CPU', value: ({ capacity }) => cpu(capacity.cpuMillis) },
     { header: 'MEMORY', value: ({ capacity }) => memory(capacity.memoryBytes) },
     { header: 'ENGINE', drop: 2, value: ({ engine }) => engine.version },
-    { header: 'AGENT', drop: 1, value: ({ agentVersion = '' }) => agentVersion },
+    {
+      header: 'AGENT',
+      drop: 1,
+      value: agentText,
+      tint: ({ agentOutdated }) => (agentOutdated ? 'yellow' : undefined),
+    },
     { header: 'STORAGE', wide: true, value: storageText },
     { header: 'LABELS', wide: true, value: ({ labels }) => labelText(labels) },
     { header: 'ID', wide: true, value: ({ id }) => id },
@@ -43,6 +48,14 @@ export function workOf({ schedulable, draining, controlPlane, claims }: Node): s
 /** The status of the node, and why it is degraded. */
 export function statusText({ status, reason }: Pick<Node, 'status' | 'reason'>): string {
   return reason === undefined ? status : `${status} (${reason})`
+}
+
+/** The version of the node's agent, and whether it is older than the server's; empty before its first session. */
+export function agentText({
+  agentVersion = '',
+  agentOutdated,
+}: Pick<Node, 'agentVersion' | 'agentOutdated'>): string {
+  return agentOutdated === true ? `${agentVersion} (outdated)` : agentVersion
 }
 
 /** The used and total bytes of the node's pool; empty if the node has no pool. */

@@ -109,6 +109,8 @@ export const nodeShape = object({
   storage: optional(storageShape),
   /** The version of the node's agent; absent until the agent has opened its first session. */
   agentVersion: optional(string()),
+  /** True if the agent's version is older than that of the server that answers; absent otherwise. */
+  agentOutdated: optional(boolean()),
   claims: list(claimShape),
   /** The resources that the replicas on the node request; absent in answers to changes. */
   requested: optional(capacityShape),

@@ -37,7 +37,7 @@ export const deploymentSummaryShape = object({
 })
 export type DeploymentSummary = Infer<typeof deploymentSummaryShape>
 
-const { id, name, status, reason, schedulable, draining, controlPlane, agentVersion, capacity } =
+const { id, name, status, reason, schedulable, draining, controlPlane, agentVersion, agentOutdated, capacity } =
   nodeShape.fields
 
 /** An item of GET /nodes?view=summary. */
@@ -55,6 +55,7 @@ export const nodeSummaryShape = object({
   country: described('The country that the join token attests; null if it attests none', nullable(string())),
   engineVersion: string(),
   agentVersion,
+  agentOutdated,
   since: described('Since when the node has this status', string()),
   lastHeardAt: described('When the agent was last heard; null if no server knows', nullable(string())),
 })

@@ -8,8 +8,13 @@ import { texts } from '../../texts/en.ts'
 import { formatBytes, formatCpu } from '../../texts/format.ts'
 import styles from './node-page.module.css'
 
+const agentText = ({ agentVersion, agentOutdated }: Node): string => {
+  if (agentVersion === undefined) return texts.nodes.never
+  return agentOutdated === true ? texts.nodes.outdated(agentVersion) : agentVersion
+}
+
 export function NodeFacts({ node }: { readonly node: Node }) {
-  const { capacity, requested, labels, engine, agentVersion, storage, lastHeardAt, controlPlane } = node
+  const { capacity, requested, labels, engine, storage, lastHeardAt, controlPlane } = node
   const [cpu, memory] = [formatCpu(capacity.cpuMillis), formatBytes(capacity.memoryBytes)]
   return (
     <Panel title={texts.nodes.facts}>
@@ -29,7 +34,7 @@ export function NodeFacts({ node }: { readonly node: Node }) {
           </Fact>
         )}
         <Fact name={texts.nodes.engine}>{engine.version}</Fact>
-        <Fact name={texts.nodes.agent}>{agentVersion ?? texts.nodes.never}</Fact>
+        <Fact name={texts.nodes.agent}>{agentText(node)}</Fact>
         {lastHeardAt === undefined || lastHeardAt === null ? null : (
           <Fact name={texts.nodes.heard}>
             <Moment iso={lastHeardAt} />

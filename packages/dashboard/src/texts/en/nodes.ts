@@ -23,6 +23,7 @@ export const nodeTexts = {
     engine: 'Docker Engine',
     agent: 'Agent',
     never: 'not connected yet',
+    outdated: (version: string) => `${version}, older than the server: upgrade it`,
     heard: 'Last heartbeat',
     role: 'Role',
     controlPlane: 'control-plane node',

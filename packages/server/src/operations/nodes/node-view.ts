@@ -1,6 +1,7 @@
 // A stored node as its tenant sees it. If another tenant also claims the machine, that tenant's identity is not shown.
 
-import { defined, type Node, type TenantId } from '@holdfast/contract'
+import { defined, type Node, type TenantId, VERSION } from '@holdfast/contract'
+import { isOlder } from '@holdfast/core'
 import { nodeNames, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
@@ -21,6 +22,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     engine,
     ...defined({ reason: degraded?.reason, storage, agentVersion: agent?.version }),
     ...(draining === true ? { draining } : {}),
+    ...(agent !== undefined && isOlder(agent.version, VERSION) ? { agentOutdated: true } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),
   }
 }

@@ -74,10 +74,10 @@ export async function listNodeSummaries(
   const loads = gatherLoads(deps.store, tenant)
   return mapPage(page, (node) => {
     const { id, name, status, schedulable, controlPlane, capacity, ...view } = nodeView(node, tenant, [])
-    const { reason, draining, agentVersion } = view
+    const { reason, draining, agentVersion, agentOutdated } = view
     return {
       ...{ id, name, status, schedulable, controlPlane, capacity, ...(loads.get(id) ?? NO_LOAD) },
-      ...defined({ reason, draining, agentVersion }),
+      ...defined({ reason, draining, agentVersion, agentOutdated }),
       country: node.attested.country ?? null,
       engineVersion: node.engine.version,
       since: statusSince(node),
