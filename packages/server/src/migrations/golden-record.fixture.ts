@@ -42,7 +42,8 @@ export function findIncompatibilities(
       .filter((word) => current[path] !== undefined && !current[path].includes(word))
       .map((word) => `${folder}: the word ${word} of ${path} is gone`),
   )
-  return [...faultsOf(folder, shape, golden.full), ...faultsOf(folder, shape, golden.minimal), ...lost]
+  const faults = [golden.full, golden.minimal].flatMap((record) => faultsOf(folder, shape, record))
+  return [...new Set([...faults, ...lost])]
 }
 
 function faultsOf(folder: string, shape: ShapeNode, record: Json): string[] {
