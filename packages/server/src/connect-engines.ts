@@ -12,13 +12,16 @@ import {
   type SecretsStoreClient,
 } from './adapters/secrets-store/secrets-store-client.ts'
 import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
+import { openAddress } from './adapters/secrets-store/store-call.ts'
 import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
+import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
 import type { Config } from './config/schema.ts'
 import type { CertificatePair } from './net/serving-certificate.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
 import type { Secret } from './ports/secret.ts'
 import type { SecretsReader, SecretsWriter } from './ports/secrets-store.ts'
+import type { StoreUnsealer } from './ports/store-unsealer.ts'
 
 const pem = (path: string | undefined): string | undefined =>
   path === undefined ? undefined : readFileSync(path, 'utf8')
@@ -42,6 +45,10 @@ function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): Secrets
 /** Connects to the secrets store with an operator's own token, which may write policies. */
 export const connectOperator = (config: Config, token: Secret): SecretsStoreClient =>
   connectSecretsStore(config, { token })
+
+/** Connects to the secrets store without an identity, to initialize or unseal it. */
+export const connectUnsealer = ({ secretsStore }: Config): StoreUnsealer =>
+  createStoreUnsealer(openAddress(secretsStore.address, secretsStore.namespace, pem(secretsStore.ca)))
 
 export function connectSecretsWriter(config: Config): SecretsWriter {
   const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))

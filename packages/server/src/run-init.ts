@@ -41,6 +41,12 @@ export async function runInit(config: Config, { reissue, operatorTokenFile }: In
   })
 }
 
+/** Creates the platform tenant with the identity of the configuration, and prints nothing. */
+export const createPlatform = (
+  config: Config,
+  options: { readonly reissue: boolean },
+): Promise<Initialized> => withPlatform(config, (parts) => initialize(parts, options))
+
 async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => Promise<T>): Promise<T> {
   const log = pino({ level: 'error' }, process.stderr)
   const engine = connectEtcd(config, log)

@@ -10,7 +10,7 @@ import {
 } from './adapters/secrets-store/provision-platform.ts'
 import type { Config } from './config/schema.ts'
 import { connectOperator } from './connect-engines.ts'
-import { secret } from './ports/secret.ts'
+import { type Secret, secret } from './ports/secret.ts'
 
 export type SecretsStoreSetUp =
   | {
@@ -21,15 +21,24 @@ export type SecretsStoreSetUp =
     }
   | { readonly kind: 'failed'; readonly why: string }
 
-export async function setUpSecretsStore(config: Config, tokenFile: string): Promise<SecretsStoreSetUp> {
+/** Issues each identity that the configuration lacks, with the token in a file. */
+export function setUpSecretsStore(config: Config, tokenFile: string): Promise<SecretsStoreSetUp> {
   const token = secret(readFileSync(tokenFile, 'utf8').trim())
+  const missing = (['api', 'broker'] as const).filter((name) => config.secretsStore[name] === undefined)
+  return issueIdentities(config, token, missing)
+}
+
+export async function issueIdentities(
+  config: Config,
+  token: Secret,
+  names: readonly IdentityName[],
+): Promise<SecretsStoreSetUp> {
   const client = connectOperator(config, token)
   try {
     const ready = await setUpPlatform(client, config.secrets.namespaces)
     if (ready.kind !== 'ok') return failed(ready)
     const issued: { [Name in IdentityName]?: Identity } = {}
-    for (const name of ['api', 'broker'] as const) {
-      if (config.secretsStore[name] !== undefined) continue
+    for (const name of names) {
       const identity = await issueIdentity(client, name)
       if ('kind' in identity) return failed(identity)
       issued[name] = identity

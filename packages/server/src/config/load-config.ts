@@ -64,7 +64,8 @@ const WHY: { readonly [code: string]: string } = {
   EISDIR: 'it is a directory',
 }
 
-function readTextFile(path: string): FileText {
+/** Reads a file that the configuration names; an unreadable file is a value with the reason. */
+export function readTextFile(path: string): FileText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
     return { kind: 'text', text }

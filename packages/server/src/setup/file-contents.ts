@@ -68,16 +68,23 @@ export function secretsStoreConfig({ root, ports }: SetupOptions): string {
 /** The configuration of the server, which has every role but the broker's and so reads no secret. */
 export function serverConfig(options: SetupOptions): string {
   const layout = layoutBelow(options.root)
-  return configuration(options, layout, {
-    roles: 'api, controllers, gateway',
-    listen: { host: '0.0.0.0', port: options.listenPort },
-    certificate: 'server',
-    client: 'etcd-client-server',
-    clusterKey: layout.serverKey,
-    identity: 'api',
-    secretId: layout.apiSecretId,
-  })
+  const identity = { name: 'api', secretId: layout.apiSecretId } as const
+  return configuration(options, layout, { ...serverProcess(options, layout), identity })
 }
+
+/** The configuration with which setup itself reaches etcd and the secrets store before identities exist. */
+export function setupConfig(options: SetupOptions): string {
+  const layout = layoutBelow(options.root)
+  return configuration(options, layout, serverProcess(options, layout))
+}
+
+const serverProcess = (options: SetupOptions, layout: Layout): Process => ({
+  roles: 'api, controllers, gateway',
+  listen: { host: '0.0.0.0', port: options.listenPort },
+  certificate: 'server',
+  client: 'etcd-client-server',
+  clusterKey: layout.serverKey,
+})
 
 export function brokerConfig(options: SetupOptions): string {
   const layout = layoutBelow(options.root)
@@ -87,8 +94,7 @@ export function brokerConfig(options: SetupOptions): string {
     certificate: 'broker',
     client: 'etcd-client-broker',
     clusterKey: layout.brokerKey,
-    identity: 'broker',
-    secretId: layout.brokerSecretId,
+    identity: { name: 'broker', secretId: layout.brokerSecretId },
   })
 }
 
@@ -98,8 +104,8 @@ interface Process {
   readonly certificate: CertificateName
   readonly client: CertificateName
   readonly clusterKey: string
-  readonly identity: 'api' | 'broker'
-  readonly secretId: string
+  /** Absent while the secrets store has issued no identity. */
+  readonly identity?: { readonly name: 'api' | 'broker'; readonly secretId: string }
 }
 
 function configuration({ publicUrl, ports }: SetupOptions, layout: Layout, process: Process): string {
@@ -125,15 +131,19 @@ function configuration({ publicUrl, ports }: SetupOptions, layout: Layout, proce
     'secretsStore:',
     `  address: https://${HOST}:${ports.secretsStore}`,
     `  ca: ${quote(ca)}`,
-    `  ${process.identity}:`,
-    `    roleId: "${ROLE_ID}"`,
-    `    secretIdFile: ${quote(process.secretId)}`,
+    ...(process.identity === undefined ? [] : identity(process.identity)),
     'registries:',
     '  - host: docker.io',
     '    endpoint: registry-1.docker.io',
     '    tokenRealms: [auth.docker.io]',
   ])
 }
+
+const identity = ({ name, secretId }: { readonly name: string; readonly secretId: string }) => [
+  `  ${name}:`,
+  `    roleId: "${ROLE_ID}"`,
+  `    secretIdFile: ${quote(secretId)}`,
+]
 
 /** A path as a double-quoted YAML scalar; JSON texts are such scalars. */
 const quote = (text: string): string => JSON.stringify(text)

@@ -1,0 +1,111 @@
+// Observes the machine for planSetup: files, certificates, units, the secrets store and the platform. Changes nothing.
+
+import { X509Certificate } from 'node:crypto'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { env, getuid } from 'node:process'
+import { decodeNames } from './certificate-names.ts'
+import { desiredSteps } from './desired-steps.ts'
+import { answers, gatherServiceConfig, gatherSetupConfig, hasPlatform, withUnsealer } from './engines.ts'
+import type { CertificateFact, FileFact, SetupFacts } from './facts.ts'
+import { type Layout, layoutBelow, type Service, type SetupOptions, UNITS, USERS } from './layout.ts'
+import type { Machine } from './machine.ts'
+import { readPending } from './pending.ts'
+import { type Step, writtenBy } from './step.ts'
+
+export async function gatherFacts(
+  options: SetupOptions,
+  machine: Machine,
+  { hasUnsealKey }: { readonly hasUnsealKey: boolean },
+): Promise<SetupFacts> {
+  const layout = layoutBelow(options.root)
+  const steps = desiredSteps(options)
+  const config = gatherSetupConfig(options)
+  const [serving, status, exists] = await Promise.all([
+    gatherServing(options, machine),
+    config === undefined ? undefined : withUnsealer(config, (store) => store.status()),
+    config === undefined ? undefined : hasPlatform(config),
+  ])
+  const pending = readPending(layout.pending)
+  return {
+    nowMs: Date.now(),
+    mayWrite: options.root !== '/' || getuid?.() === 0,
+    missingPrograms: missingPrograms(options),
+    missingUsers: Object.values(USERS).filter((user) => !machine.hasUser(user)),
+    files: gatherFiles(steps, machine),
+    certificates: gatherCertificates(steps, layout),
+    serving,
+    secretsStore: status ?? (isEmpty(layout) ? 'empty' : 'unknown'),
+    platform: exists === undefined ? 'unknown' : exists ? 'exists' : 'absent',
+    pending: pending === undefined ? 'none' : pending.token === undefined ? 'store keys' : 'all',
+    hasUnsealKey,
+    configuredUrl: gatherServiceConfig(layout, 'server')?.publicUrl,
+  }
+}
+
+async function gatherServing(options: SetupOptions, machine: Machine): Promise<ReadonlySet<Service>> {
+  const services: readonly Service[] = ['etcd', 'secretsStore', 'broker', 'server']
+  const found = await Promise.all(
+    services.map(async (service) =>
+      (await machine.isRunning(UNITS[service])) && (await answers(service, options)) ? [service] : [],
+    ),
+  )
+  return new Set(found.flat())
+}
+
+function missingPrograms({ engines }: SetupOptions): string[] {
+  const folders = (env.PATH ?? '').split(delimiter)
+  const hasOpenssl = folders.some((folder) => isExecutable(join(folder, 'openssl')))
+  const paths = [join(engines, 'etcd'), join(engines, 'vault')].filter((path) => !isExecutable(path))
+  return hasOpenssl ? paths : [...paths, 'openssl']
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function gatherFiles(steps: readonly Step[], machine: Machine): Map<string, FileFact> {
+  const folders = steps.flatMap((step) => (step.kind === 'folder' ? [step.path] : []))
+  const texts = steps.flatMap((step) => (step.kind === 'write' ? [step.path] : []))
+  const files = new Map<string, FileFact>()
+  for (const path of [...folders, ...steps.flatMap(writtenBy)]) {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) continue
+    const fact = { mode: found.mode & 0o7777, owner: machine.nameOwner(found.uid) }
+    files.set(path, texts.includes(path) ? { ...fact, text: readFileSync(path, 'utf8') } : fact)
+  }
+  return files
+}
+
+function gatherCertificates(steps: readonly Step[], { authority }: Layout): Map<string, CertificateFact> {
+  const ours = readCertificate(authority.cert)
+  const certificates = new Map<string, CertificateFact>()
+  for (const step of steps) {
+    if (step.kind !== 'authority' && step.kind !== 'certificate') continue
+    const found = readCertificate(step.cert)
+    if (found === undefined) continue
+    certificates.set(step.cert, {
+      notAfterMs: found.validToDate.getTime(),
+      names: decodeNames(found.subjectAltName),
+      isOurs: ours !== undefined && found.checkIssued(ours) && found.verify(ours.publicKey),
+    })
+  }
+  return certificates
+}
+
+/** The first certificate of a PEM file; undefined if there is none that can be read. */
+function readCertificate(path: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(readFileSync(path))
+  } catch {
+    return undefined
+  }
+}
+
+const isEmpty = ({ secretsStoreData }: Layout): boolean =>
+  statSync(join(secretsStoreData, 'raft'), { throwIfNoEntry: false }) === undefined

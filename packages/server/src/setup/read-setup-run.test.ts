@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { readSetupRun } from './read-setup-run.ts'
+
+const read = (...entries: [string, string][]) => readSetupRun(new Map([['--single', ''], ...entries]))
+
+test.each<[string, [string, string][], number]>([
+  ['the port of the public address', [['--public-url', 'https://a.example:9443']], 9443],
+  [
+    'the given port, behind a proxy',
+    [
+      ['--public-url', 'https://a.example'],
+      ['--listen-port', '8443'],
+    ],
+    8443,
+  ],
+])('the server listens on %s', (_, entries, listenPort) => {
+  expect(read(...entries)).toMatchObject({ kind: 'run', run: { options: { listenPort, root: '/' } } })
+})
+
+test.each<[string, [string, string][], string]>([
+  ['no address', [], 'setup needs --public-url https://HOST:PORT'],
+  ['plain HTTP', [['--public-url', 'http://a.example:8443']], 'setup needs --public-url https://HOST:PORT'],
+  ['a path', [['--public-url', 'https://a.example:8443/x']], 'setup needs --public-url https://HOST:PORT'],
+  ['a port below 1024', [['--public-url', 'https://a.example']], 'must be from 1024 to 65535'],
+  [
+    'a port that is no number',
+    [
+      ['--public-url', 'https://a.example'],
+      ['--listen-port', 'x'],
+    ],
+    'must be from 1024 to 65535',
+  ],
+  [
+    'a relative root',
+    [
+      ['--public-url', 'https://a.example:8443'],
+      ['--root', 'x'],
+    ],
+    'absolute paths',
+  ],
+])('rejects %s', (_, entries, why) => {
+  expect(read(...entries)).toEqual({ kind: 'fault', why: expect.stringContaining(why) })
+})

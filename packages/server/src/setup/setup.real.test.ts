@@ -1,0 +1,105 @@
+// Sets up a whole platform below a temporary folder, on real etcd and Vault: an interrupted setup continues, the token
+// works, and a further setup changes nothing.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { engineBinary, freePorts, makeTempFolder } from '@holdfast/testkit'
+import { expect, onTestFinished, test } from 'vitest'
+import { layoutBelow, type SetupOptions, UNITS } from './layout.ts'
+import type { Machine } from './machine.ts'
+import { SetupFault } from './performing.ts'
+import { createProcessMachine, type ProcessMachine } from './process-machine.fixture.ts'
+import { runSetup } from './run-setup.ts'
+
+async function openWorld(): Promise<{ options: SetupOptions; machine: ProcessMachine }> {
+  const folder = makeTempFolder('setup')
+  const [root, engines] = [join(folder.path, 'root'), join(folder.path, 'engines')]
+  for (const path of [root, engines]) mkdirSync(path)
+  for (const name of ['etcd', 'vault'] as const) symlinkSync(engineBinary(name), join(engines, name))
+  const machine = createProcessMachine(root)
+  onTestFinished(async () => {
+    await machine.stop()
+    folder.remove()
+  })
+  const [listen = 0, etcd = 0, etcdPeers = 0, secretsStore = 0, secretsStoreCluster = 0, broker = 0] =
+    await freePorts(6)
+  const ports = { etcd, etcdPeers, secretsStore, secretsStoreCluster, broker }
+  const publicUrl = `https://localhost:${listen}`
+  return { options: { root, publicUrl, listenPort: listen, engines, ports }, machine }
+}
+
+async function run(options: SetupOptions, machine: Machine, dryRun = false) {
+  const [out, err]: [string[], string[]] = [[], []]
+  const output = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) }
+  const exitCode = await runSetup({ options, dryRun, unsealKeyFile: undefined }, machine, output)
+  return { exitCode, out: out.join(''), err: err.join('') }
+}
+
+/** Content, mode and time of change of every file below the configuration and of every process. */
+function snapshot({ root }: SetupOptions, machine: ProcessMachine): readonly string[] {
+  const { config, state } = layoutBelow(root)
+  const files = [config, state].flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true }).map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      const { mode, mtimeMs } = statSync(path)
+      const hash = entry.isFile() ? createHash('sha256').update(readFileSync(path)).digest('hex') : 'folder'
+      return `${path} ${mode.toString(8)} ${mtimeMs} ${hash}`
+    }),
+  )
+  return [...files.toSorted(), ...Object.values(UNITS).map((unit) => `${unit} ${machine.pidOf(unit)}`)]
+}
+
+function getStatus(options: SetupOptions, path: string, token: string): Promise<number | undefined> {
+  const ca = readFileSync(layoutBelow(options.root).authority.cert)
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const call = request(`${options.publicUrl}${path}`, { ca, headers, signal: AbortSignal.timeout(5_000) })
+    call.once('error', reject)
+    call.once('response', (response) => resolve(response.resume().statusCode))
+    call.end()
+  })
+}
+
+/** Four processes start one after another, which takes long on a machine that runs other suites. */
+const ALL_STARTS_MS = 120_000
+
+test('setup serves a platform, continues after an interruption and changes nothing when repeated', {
+  timeout: ALL_STARTS_MS,
+}, async () => {
+  const { options, machine } = await openWorld()
+  const plan = await run(options, machine, true)
+  expect(plan.out.split('\n').length).toBeGreaterThan(20)
+  expect(readdirSync(options.root)).toEqual([])
+
+  const failing: Machine = {
+    ...machine,
+    start: (unit) => (unit === UNITS.broker ? Promise.reject(new Error('no')) : machine.start(unit)),
+  }
+  await expect(run(options, failing)).rejects.toThrow(SetupFault)
+  const first = await run(options, machine)
+  expect(first.exitCode, first.err).toBe(0)
+  expect(first.err).not.toContain('create the platform')
+  const shown: unknown = JSON.parse(first.out)
+  expect(shown).toEqual({ token: expect.stringMatching(/^hf_/), unsealKey: expect.any(String) })
+  const { token, unsealKey } = shown as { token: string; unsealKey: string }
+  expect(first.err).not.toContain(token)
+  expect(first.err).not.toContain(unsealKey)
+
+  expect(await getStatus(options, '/api/v1/me', token)).toBe(200)
+  expect(await getStatus(options, '/api/v1/me', `${token}x`)).toBe(401)
+  const { config, state } = layoutBelow(options.root)
+  for (const entry of readdirSync(config, { recursive: true, withFileTypes: true }))
+    if (/key|secret-id/.test(entry.name))
+      expect(statSync(join(entry.parentPath, entry.name)).mode & 0o777, entry.name).toBe(0o600)
+  expect(readdirSync(state)).toEqual([])
+
+  const before = snapshot(options, machine)
+  expect(await run(options, machine)).toEqual({
+    exitCode: 0,
+    out: '',
+    err: 'Everything is set up; nothing to do.\n',
+  })
+  expect(snapshot(options, machine)).toEqual(before)
+})
