@@ -2,10 +2,11 @@
 // registries. Apart from tests, only this file and set-up-secrets-store.ts import adapters.
 
 import { readFileSync } from 'node:fs'
-import { defined } from '@holdfast/contract'
+import { defined, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
+import { type IdentityProbed, probeIdentity } from './adapters/secrets-store/probe-identity.ts'
 import { createSecretsReader } from './adapters/secrets-store/secrets-reader.ts'
 import {
   createSecretsStoreClient,
@@ -53,6 +54,20 @@ export const connectUnsealer = ({ secretsStore }: Config): StoreUnsealer =>
 export function connectSecretsWriter(config: Config): SecretsWriter {
   const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))
   return createSecretsWriter({ client, namespaces: config.secrets.namespaces })
+}
+
+/** Logs in as an identity of the configuration and checks that it has its policy. */
+export async function probeSecretsIdentity(
+  config: Config,
+  name: 'api' | 'broker',
+  tenant: TenantId,
+): Promise<IdentityProbed> {
+  const client = connectSecretsStore(config, required(config.secretsStore[name], `secretsStore.${name}`))
+  try {
+    return await probeIdentity(client, name, tenant)
+  } finally {
+    client.close()
+  }
 }
 
 export function connectSecretsReader(config: Config): SecretsReader {
