@@ -7,7 +7,7 @@ import type { Machine } from './machine.ts'
 
 const run = promisify(execFile)
 /** A unit of Type=notify is started when it reports that it is ready. */
-const START_MS = 90_000
+const START_MS = 200_000
 const ASK_MS = 10_000
 const LOG_LINES = '10'
 
