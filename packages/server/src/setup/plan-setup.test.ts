@@ -203,6 +203,11 @@ describe('setup is refused', () => {
       { configuredUrl: 'https://other.example:8443' },
       [expect.stringContaining('has the publicUrl https://other.example:8443')],
     ],
+    [
+      'with a platform whose secrets store was lost',
+      { secretsStore: 'empty' },
+      [expect.stringContaining('the secrets store in /var/lib/holdfast/vault is empty. Restore')],
+    ],
     ['with a sealed store and no key', { secretsStore: 'sealed' }, [expect.stringContaining('--unseal-key')]],
     [
       'if a renewed certificate restarts, and so seals, the store and there is no key',

@@ -93,8 +93,8 @@ const makesCredentials = (step: Step): boolean =>
   step.kind === 'platform' || (step.kind === 'unseal' && step.keyFrom === 'new store')
 
 function explainMachine(facts: SetupFacts, { root, publicUrl }: SetupOptions): string[] {
-  const { configuredUrl, missingPrograms, missingUsers } = facts
-  const config = layoutBelow(root).serverConfig
+  const { configuredUrl, missingPrograms, missingUsers, secretsStore, platform } = facts
+  const { serverConfig: config, secretsStoreData } = layoutBelow(root)
   return [
     ...(facts.mayWrite ? [] : ['Setup writes below /etc and starts units. Run it as root.']),
     ...missingPrograms.map(
@@ -104,6 +104,11 @@ function explainMachine(facts: SetupFacts, { root, publicUrl }: SetupOptions): s
       (user) =>
         `There is no user ${user}. The packages holdfast-server and holdfast-engines create it: install them.`,
     ),
+    ...(secretsStore === 'empty' && platform === 'exists'
+      ? [
+          `etcd has a platform, and the secrets store in ${secretsStoreData} is empty. Restore that folder from a backup.`,
+        ]
+      : []),
     ...(configuredUrl === undefined || configuredUrl === publicUrl
       ? []
       : [

@@ -1,17 +1,18 @@
 // Sets up a whole platform below a temporary folder, on real etcd and Vault: an interrupted setup continues, the token
-// works, and a further setup changes nothing.
+// works, a further setup changes nothing, a sealed secrets store is unsealed again, and the doctor reports each state.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { engineBinary, freePorts, makeTempFolder } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
+import { runDoctor } from '../doctor/run-doctor.ts'
 import { layoutBelow, type SetupOptions, UNITS } from './layout.ts'
 import type { Machine } from './machine.ts'
 import { SetupFault } from './performing.ts'
 import { createProcessMachine, type ProcessMachine } from './process-machine.fixture.ts'
-import { runSetup } from './run-setup.ts'
+import { runSetup, type SetupRun } from './run-setup.ts'
 
 async function openWorld(): Promise<{ options: SetupOptions; machine: ProcessMachine }> {
   const folder = makeTempFolder('setup')
@@ -30,10 +31,14 @@ async function openWorld(): Promise<{ options: SetupOptions; machine: ProcessMac
   return { options: { root, publicUrl, listenPort: listen, engines, ports }, machine }
 }
 
-async function run(options: SetupOptions, machine: Machine, dryRun = false) {
+async function run(options: SetupOptions, machine: Machine, change: Partial<SetupRun> = {}) {
   const [out, err]: [string[], string[]] = [[], []]
   const output = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) }
-  const exitCode = await runSetup({ options, dryRun, unsealKeyFile: undefined }, machine, output)
+  const exitCode = await runSetup(
+    { options, dryRun: false, unsealKeyFile: undefined, ...change },
+    machine,
+    output,
+  )
   return { exitCode, out: out.join(''), err: err.join('') }
 }
 
@@ -62,6 +67,30 @@ function getStatus(options: SetupOptions, path: string, token: string): Promise<
   })
 }
 
+interface Diagnosed {
+  readonly exitCode: number
+  readonly findings: readonly { readonly check: string; readonly verdict: string }[]
+}
+
+/** The checks that are not healthy. How full and how fast the disk of the machine is does not belong to the test. */
+async function diagnose({ root }: SetupOptions, config: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  const out = (text: string) => void texts.push(text)
+  const exitCode = await runDoctor({ config, withDisk: true, asJson: true, root }, { out })
+  const found = JSON.parse(texts.join('')) as Diagnosed
+  expect(found.exitCode).toBe(exitCode)
+  const disks = found.findings.filter(({ check }) => check.startsWith('disk '))
+  expect(disks.map(({ check }) => check.replace(/ of .*\//, ' of '))).toEqual([
+    'disk space of etcd',
+    'disk space of vault',
+    'disk speed of etcd',
+    'disk speed of vault',
+  ])
+  expect(disks.filter(({ verdict }) => verdict === 'unobserved')).toEqual([])
+  const ill = found.findings.filter(({ check, verdict }) => verdict !== 'ok' && !check.startsWith('disk '))
+  return ill.map(({ check, verdict }) => `${check}: ${verdict}`)
+}
+
 /** Four processes start one after another, which takes long on a machine that runs other suites. */
 const ALL_STARTS_MS = 120_000
 
@@ -69,7 +98,7 @@ test('setup serves a platform, continues after an interruption and changes nothi
   timeout: ALL_STARTS_MS,
 }, async () => {
   const { options, machine } = await openWorld()
-  const plan = await run(options, machine, true)
+  const plan = await run(options, machine, { dryRun: true })
   expect(plan.out.split('\n').length).toBeGreaterThan(20)
   expect(readdirSync(options.root)).toEqual([])
 
@@ -102,4 +131,17 @@ test('setup serves a platform, continues after an interruption and changes nothi
     err: 'Everything is set up; nothing to do.\n',
   })
   expect(snapshot(options, machine)).toEqual(before)
+
+  const layout = layoutBelow(options.root)
+  for (const config of [layout.serverConfig, layout.brokerConfig])
+    expect(await diagnose(options, config)).toEqual([])
+  await machine.restart(UNITS.secretsStore)
+  await expect
+    .poll(() => diagnose(options, layout.serverConfig))
+    .toEqual(['secrets store: failure', 'secrets store identity api: unobserved'])
+  expect(await run(options, machine)).toMatchObject({ exitCode: 1, out: '' })
+  const unsealKeyFile = join(options.root, 'unseal-key')
+  writeFileSync(unsealKeyFile, `${unsealKey}\n`)
+  expect(await run(options, machine, { unsealKeyFile })).toMatchObject({ exitCode: 0, out: '' })
+  expect(await diagnose(options, layout.serverConfig)).toEqual([])
 })
