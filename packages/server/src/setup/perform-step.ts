@@ -11,7 +11,8 @@ import { type Performing, SetupFault } from './performing.ts'
 import { createPlatformStep, issueIdentityStep, showPending, unsealStep } from './platform-steps.ts'
 import type { AuthorityStep, CertificateStep, KeyStep, StartStep, Step } from './step.ts'
 
-const READY_MS = 60_000
+/** As long as the server's unit may take to read a large store. */
+const READY_MS = 180_000
 const POLL_MS = 100
 const KEY_BYTES = 32
 

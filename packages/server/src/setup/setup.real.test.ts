@@ -5,9 +5,10 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
-import { engineBinary, freePorts, makeTempFolder } from '@holdfast/testkit'
+import { engineBinary, freePorts, makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { expect, onTestFinished, test } from 'vitest'
 import { runDoctor } from '../doctor/run-doctor.ts'
+import { answers } from './engines.ts'
 import { layoutBelow, type SetupOptions, UNITS } from './layout.ts'
 import type { Machine } from './machine.ts'
 import { SetupFault } from './performing.ts'
@@ -72,14 +73,26 @@ interface Diagnosed {
   readonly findings: readonly { readonly check: string; readonly verdict: string }[]
 }
 
-/** The checks that are not healthy. How full and how fast the disk of the machine is does not belong to the test. */
-async function diagnose({ root }: SetupOptions, config: string): Promise<readonly string[]> {
+async function runDoctorOn({ root }: SetupOptions, config: string, withDisk: boolean): Promise<Diagnosed> {
   const texts: string[] = []
   const out = (text: string) => void texts.push(text)
-  const exitCode = await runDoctor({ config, withDisk: true, asJson: true, root }, { out })
+  const exitCode = await runDoctor({ config, withDisk, asJson: true, root }, { out })
   const found = JSON.parse(texts.join('')) as Diagnosed
   expect(found.exitCode).toBe(exitCode)
-  const disks = found.findings.filter(({ check }) => check.startsWith('disk '))
+  return found
+}
+
+const isOfDisk = ({ check }: { readonly check: string }): boolean => check.startsWith('disk ')
+
+/** The checks that are not healthy. How full the disk of the machine is does not belong to the test. */
+async function diagnose(options: SetupOptions, config: string): Promise<readonly string[]> {
+  const { findings } = await runDoctorOn(options, config, false)
+  const ill = findings.filter((finding) => finding.verdict !== 'ok' && !isOfDisk(finding))
+  return ill.map(({ check, verdict }) => `${check}: ${verdict}`)
+}
+
+async function diagnoseDisks(options: SetupOptions, config: string): Promise<void> {
+  const disks = (await runDoctorOn(options, config, true)).findings.filter(isOfDisk)
   expect(disks.map(({ check }) => check.replace(/ of .*\//, ' of '))).toEqual([
     'disk space of etcd',
     'disk space of vault',
@@ -87,8 +100,6 @@ async function diagnose({ root }: SetupOptions, config: string): Promise<readonl
     'disk speed of vault',
   ])
   expect(disks.filter(({ verdict }) => verdict === 'unobserved')).toEqual([])
-  const ill = found.findings.filter(({ check, verdict }) => verdict !== 'ok' && !check.startsWith('disk '))
-  return ill.map(({ check, verdict }) => `${check}: ${verdict}`)
 }
 
 /** Four processes start one after another, which takes long on a machine that runs other suites. */
@@ -135,10 +146,13 @@ test('setup serves a platform, continues after an interruption and changes nothi
   const layout = layoutBelow(options.root)
   for (const config of [layout.serverConfig, layout.brokerConfig])
     expect(await diagnose(options, config)).toEqual([])
+  await diagnoseDisks(options, layout.serverConfig)
   await machine.restart(UNITS.secretsStore)
-  await expect
-    .poll(() => diagnose(options, layout.serverConfig))
-    .toEqual(['secrets store: failure', 'secrets store identity api: unobserved'])
+  await waitUntil(() => answers('secretsStore', options), { what: 'the secrets store answers' })
+  expect(await diagnose(options, layout.serverConfig)).toEqual([
+    'secrets store: failure',
+    'secrets store identity api: unobserved',
+  ])
   expect(await run(options, machine)).toMatchObject({ exitCode: 1, out: '' })
   const unsealKeyFile = join(options.root, 'unseal-key')
   writeFileSync(unsealKeyFile, `${unsealKey}\n`)
