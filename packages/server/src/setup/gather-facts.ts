@@ -31,7 +31,7 @@ export async function gatherFacts(
     nowMs: Date.now(),
     mayWrite: options.root !== '/' || getuid?.() === 0,
     missingPrograms: missingPrograms(options),
-    missingUsers: Object.values(USERS).filter((user) => !machine.hasUser(user)),
+    missingUsers: options.root === '/' ? Object.values(USERS).filter((user) => !machine.hasUser(user)) : [],
     files: gatherFiles(steps, machine),
     certificates: gatherCertificates(steps, layout),
     serving,

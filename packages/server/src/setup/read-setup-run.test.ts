@@ -31,6 +31,14 @@ test.each<[string, [string, string][], string]>([
     'must be from 1024 to 65535',
   ],
   [
+    'another root whose units would not be those of this machine',
+    [
+      ['--public-url', 'https://a.example:8443'],
+      ['--root', '/mnt'],
+    ],
+    '--root needs --dry-run',
+  ],
+  [
     'a relative root',
     [
       ['--public-url', 'https://a.example:8443'],

@@ -24,6 +24,8 @@ export function readSetupRun(options: ReadonlyMap<string, string>): SetupRunRead
   const engines = options.get('--engines') ?? ENGINES
   if (!root.startsWith('/') || !engines.startsWith('/'))
     return fault('--root and --engines are absolute paths.')
+  if (root !== '/' && !options.has('--dry-run'))
+    return fault('--root needs --dry-run: the units read their files below / only.')
   return {
     kind: 'run',
     run: {
