@@ -14,6 +14,11 @@ test.each([
   [['check-config', '--profile', 'production'], { command: 'check-config', profile: 'production' }],
   [['upgrade', 'plan', '--json'], { command: 'upgrade plan', json: true }],
   [['upgrade', 'finalize', '--config', 'c'], { command: 'upgrade finalize', config: 'c' }],
+  [
+    ['setup', '--single', '--public-url', 'https://a.example:8443', '--dry-run'],
+    { command: 'setup', run: { dryRun: true, unsealKeyFile: undefined } },
+  ],
+  [['doctor', '--json'], { command: 'doctor', run: { config: undefined, withDisk: false, asJson: true } }],
   [['serve', '--help'], { command: 'help' }],
   [['help'], { command: 'help' }],
 ])('%j is understood', (words, expected) => {
@@ -21,7 +26,10 @@ test.each([
 })
 
 test.each([
-  [[], 'There is no command ""; accepted: serve, init, check-config, upgrade plan, upgrade finalize.'],
+  [
+    [],
+    'There is no command ""; accepted: serve, init, check-config, setup, doctor, upgrade plan, upgrade finalize.',
+  ],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
   [['check-config', '--reissue'], 'There is no option "--reissue"; accepted: --config, --profile.'],
@@ -29,6 +37,7 @@ test.each([
   [['upgrade', 'finalise'], 'There is no command "upgrade finalise"; did you mean upgrade finalize?'],
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
+  [['setup', '--public-url', 'https://a.example'], 'setup needs --single: it sets up one machine.'],
   [['serve', 'a-token'], 'serve takes options alone.'],
 ])('rejects %j and says why', (words, why) => {
   expect(() => readCommandLine(words)).toThrow(new UsageFault(why))

@@ -1,7 +1,10 @@
 // Reads the command line: the command and its options. A mistake throws a UsageFault that names the mistake.
 
 import { nearestName } from '@holdfast/contract'
+import type { DoctorRun } from './doctor/run-doctor.ts'
 import type { InitOptions } from './run-init.ts'
+import { readSetupRun } from './setup/read-setup-run.ts'
+import type { SetupRun } from './setup/run-setup.ts'
 
 export const USAGE = `holdfast-server: the control plane of Holdfast
 
@@ -15,6 +18,15 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server check-config [--config FILE] [--profile production]
                                                     name every fault of the configuration; the profile
                                                     also refuses what is meant for development and labs
+  holdfast-server setup --single --public-url URL [--listen-port PORT] [--unseal-key-file FILE] [--dry-run]
+                        [--engines DIR] [--root DIR]
+                                                    set up etcd, the secrets store, the broker and the server
+                                                    on this machine and print the first token and the unseal
+                                                    key; may be repeated; --dry-run prints the steps
+  holdfast-server doctor [--config FILE] [--disk] [--json]
+                                                    check the platform from this machine, with a remedy for
+                                                    each failure; --disk also measures the disk. Ends with 0,
+                                                    with 1 after warnings, or with 2 after failures
   holdfast-server upgrade plan [--config FILE] [--json]
                                                     list what blocks an upgrade to this version and what
                                                     follows from it; exit code 1 if something blocks
@@ -30,7 +42,7 @@ export class UsageFault extends Error {
 }
 
 export interface ConfiguredLine {
-  readonly command: Command
+  readonly command: Exclude<Command, 'setup' | 'doctor'>
   readonly config: string | undefined
   /** Value of the option --roles, which overrides the setting `roles` of the file and of the environment. */
   readonly roles: string | undefined
@@ -41,13 +53,27 @@ export interface ConfiguredLine {
   readonly json: boolean
 }
 
-export type CommandLine = ConfiguredLine | { readonly command: 'help' }
+export type CommandLine =
+  | ConfiguredLine
+  | { readonly command: 'help' }
+  | { readonly command: 'setup'; readonly run: SetupRun }
+  | { readonly command: 'doctor'; readonly run: DoctorRun }
 
 /** The options of each command, and whether each option has a value. */
 const OPTIONS = {
   serve: { '--config': true, '--roles': true },
   init: { '--config': true, '--reissue': false, '--operator-token-file': true },
   'check-config': { '--config': true, '--profile': true },
+  setup: {
+    '--single': false,
+    '--public-url': true,
+    '--listen-port': true,
+    '--unseal-key-file': true,
+    '--dry-run': false,
+    '--engines': true,
+    '--root': true,
+  },
+  doctor: { '--config': true, '--disk': false, '--json': false },
   'upgrade plan': { '--config': true, '--json': false },
   'upgrade finalize': { '--config': true },
 } as const
@@ -62,6 +88,11 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
   const { options, others } = sort(rest, OPTIONS[command])
   if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
+  if (command === 'setup') return { command, run: requireSetupRun(options) }
+  if (command === 'doctor') {
+    const [withDisk, asJson] = [options.has('--disk'), options.has('--json')]
+    return { command, run: { config: options.get('--config'), withDisk, asJson } }
+  }
   const profile = options.get('--profile')
   if (profile !== undefined && profile !== 'production') throw unknown('profile', profile, ['production'])
   const operatorTokenFile = options.get('--operator-token-file')
@@ -82,6 +113,12 @@ export function readCommandLine(words: readonly string[]): CommandLine {
 function commandOf([first = '', ...rest]: readonly string[]): [string, readonly string[]] {
   const [second, ...others] = rest
   return first === 'upgrade' && second !== undefined ? [`${first} ${second}`, others] : [first, rest]
+}
+
+function requireSetupRun(options: ReadonlyMap<string, string>): SetupRun {
+  const read = readSetupRun(options)
+  if (read.kind === 'run') return read.run
+  throw new UsageFault(read.why)
 }
 
 function sort(words: readonly string[], known: { readonly [option: string]: boolean }) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The program holdfast-server: serve, init, upgrade, check-config. Reads the command line, runs the command, shuts down cleanly.
+// The program holdfast-server: serve, init, check-config, setup, doctor, upgrade. Reads the command line, runs the
+// command, shuts down cleanly.
 
 import { statSync } from 'node:fs'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
@@ -7,10 +8,14 @@ import { checkConfig } from './config/check-config.ts'
 import { checkProduction } from './config/check-production.ts'
 import { type ConfigSources, gatherConfig } from './config/load-config.ts'
 import type { Config } from './config/schema.ts'
+import { runDoctor } from './doctor/run-doctor.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
 import { runFinalize, runPlan } from './run-upgrade.ts'
+import { SetupFault } from './setup/performing.ts'
+import { runSetup } from './setup/run-setup.ts'
+import { createSystemdMachine } from './setup/systemd-machine.ts'
 import { NewerFormatError } from './store/format.ts'
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
@@ -44,7 +49,15 @@ const profileOf =
 async function main(): Promise<void> {
   const line = readCommandLine(process.argv.slice(2))
   if (line.command === 'help') process.stdout.write(USAGE)
+  else if (line.command === 'setup')
+    process.exitCode = await runSetup(line.run, createSystemdMachine(), OUTPUT)
+  else if (line.command === 'doctor') process.exitCode = await runDoctor(line.run, OUTPUT)
   else await runConfigured(line)
+}
+
+const OUTPUT = {
+  out: (text: string): void => void process.stdout.write(text),
+  err: (text: string): void => void process.stderr.write(text),
 }
 
 /** Ends the process. An error that an operator can fix is explained in one sentence; any other error keeps its stack. */
@@ -57,7 +70,7 @@ function fail(error: unknown): never {
 function explain(error: unknown): string {
   if (error instanceof EngineError)
     return `The key-value store returned an error: ${error.message}. Check the settings under etcd.`
-  if (error instanceof NewerFormatError) return error.message
+  if (error instanceof NewerFormatError || error instanceof SetupFault) return error.message
   if (error instanceof UsageFault) return `${error.message} All of it: holdfast-server --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)
