@@ -37,8 +37,18 @@ export const deploymentSummaryShape = object({
 })
 export type DeploymentSummary = Infer<typeof deploymentSummaryShape>
 
-const { id, name, status, reason, schedulable, draining, controlPlane, agentVersion, agentOutdated, capacity } =
-  nodeShape.fields
+const {
+  id,
+  name,
+  status,
+  reason,
+  schedulable,
+  draining,
+  controlPlane,
+  agentVersion,
+  agentOutdated,
+  capacity,
+} = nodeShape.fields
 
 /** An item of GET /nodes?view=summary. */
 export const nodeSummaryShape = object({
