@@ -1,4 +1,4 @@
-// Remedies, the cheapest first, each with the button that does it or the words how to do it.
+// Remedies, the cheapest first, each with the button that does it, or with the pages that help and the words how to do it.
 
 import { Button } from '@mantine/core'
 import { type ReactNode, useId, useState } from 'react'
@@ -10,6 +10,8 @@ export interface Remedy {
   readonly text: string
   /** The button that carries it out, and names what it does; absent if no button can. */
   readonly act?: ReactNode
+  /** Links to the pages that help. */
+  readonly pages?: ReactNode
   /** How to carry it out by hand. */
   readonly how: readonly string[]
 }
@@ -27,32 +29,41 @@ export function CureList({ remedies }: { readonly remedies: readonly Remedy[] })
   )
 }
 
-function Row({ remedy: { text, act, how }, number }: { readonly remedy: Remedy; readonly number: number }) {
+function Row({
+  remedy: { text, act, pages, how },
+  number,
+}: {
+  readonly remedy: Remedy
+  readonly number: number
+}) {
   const [opened, setOpened] = useState(false)
   const id = useId()
   return (
     <li className={styles.row}>
       <span className={styles.number}>{number}</span>
-      {act === undefined ? <span className={styles.text}>{text}</span> : null}
-      {act ??
-        (how.length === 0 ? null : (
-          <Button
-            variant="default"
-            size="compact-sm"
-            aria-expanded={opened}
-            aria-controls={id}
-            onClick={() => setOpened(!opened)}
-          >
-            {opened ? texts.why.hideHow : texts.why.how}
-          </Button>
-        ))}
-      {opened ? (
-        <ul id={id} className={styles.how}>
-          {how.map((step) => (
-            <li key={step}>{step}</li>
+      <div className={styles.body}>
+        {act === undefined ? <span className={styles.text}>{text}</span> : null}
+        {pages}
+        {act ??
+          (how.length === 0 ? null : (
+            <Button
+              variant="default"
+              size="compact-sm"
+              aria-expanded={opened}
+              aria-controls={id}
+              onClick={() => setOpened(!opened)}
+            >
+              {opened ? texts.why.hideHow : texts.why.how}
+            </Button>
           ))}
-        </ul>
-      ) : null}
+        {opened ? (
+          <ul id={id} className={styles.how}>
+            {how.map((step) => (
+              <li key={step}>{step}</li>
+            ))}
+          </ul>
+        ) : null}
+      </div>
     </li>
   )
 }

@@ -11,6 +11,7 @@ import { Moment } from '../../parts/moment.tsx'
 import { texts } from '../../texts/en.ts'
 import { FailingContainers } from './failing-containers.tsx'
 import { type KnownRemedy, remediesOf } from './remedies-of.ts'
+import { RemedyPages } from './remedy-pages.tsx'
 import styles from './why-page.module.css'
 
 interface Props {
@@ -52,9 +53,11 @@ function rowsOf({ candidates, groups }: Why): MatrixRow[] {
     : groups.map((group) => rowOfGroup(group, texts.why.group(group.count)))
 }
 
-/** Adds the button to a remedy that one request carries out. */
-function withButton({ uncordon: node, ...remedy }: KnownRemedy, cordon: Cordon | undefined): Remedy {
-  if (node === undefined || cordon === undefined) return remedy
+/** Adds the button to a remedy that one request carries out, and links to the pages that help with the others. */
+function withButton({ uncordon: node, pages, ...words }: KnownRemedy, cordon: Cordon | undefined): Remedy {
+  if (cordon === undefined) return words
+  const remedy = pages.length === 0 ? words : { ...words, pages: <RemedyPages pages={pages} /> }
+  if (node === undefined) return remedy
   const act = (
     <ActButton
       label={texts.cordon.uncordon(node.name)}

@@ -40,7 +40,39 @@ test('a remedy that needs more than the uncordon has no button', () => {
 })
 
 test('a remedy without a node is shown as sent', () => {
-  expect(remediesOf(why(['Enroll a node.']))).toEqual([{ text: 'Enroll a node.', how: [] }])
+  expect(remediesOf(why(['Enroll a node.']))).toEqual([{ text: 'Enroll a node.', how: [], pages: [] }])
+})
+
+const free: Change = { kind: 'free', text: 'Free 1 GiB on acme-2.' }
+const raise: Change = { kind: 'raise_quota', text: 'Raise the containers quota to 6.', limit: 6 }
+
+test('a remedy leads to the node on which resources must be freed, and to the quotas', () => {
+  const found = remediesOf(
+    why(
+      [free.text, raise.text, 'both', label.text],
+      candidate('acme-2', free.text, free),
+      candidate('acme-1', raise.text, raise),
+      candidate('acme-4', 'both', free, free, raise),
+      candidate('acme-3', label.text, label),
+    ),
+  )
+  const node = (name: string) => ({ kind: 'node', node: { id: `node_${name}`, name } })
+  const quotas = { kind: 'quotas' }
+  expect(found.map(({ pages }) => pages)).toEqual([[node('acme-2')], [quotas], [node('acme-4'), quotas], []])
+  for (const { how, uncordon } of found) expect([how.length > 0, uncordon]).toEqual([true, undefined])
+})
+
+test('a remedy of a group leads to no node', () => {
+  const reasons: [] = []
+  const group = {
+    reasons,
+    count: 2,
+    nodes: ['acme-1', 'acme-2'],
+    cure: { text: 'both', changes: [free, raise] },
+  }
+  const [both] = remediesOf({ ...why(['both']), groups: [group] })
+  expect(both?.pages).toEqual([{ kind: 'quotas' }])
+  expect(both?.how[0]).toContain('acme-1')
 })
 
 test('every kind of change is explained', () => {

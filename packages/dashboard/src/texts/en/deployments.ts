@@ -63,6 +63,10 @@ export const deploymentTexts = {
     now: 'Back to now',
     how: 'How',
     hideHow: 'Hide',
+    whatIsThere: 'What is there',
+    whatIsThereOn: (node: string) => `What is there: ${node}`,
+    toQuotas: 'Open the quotas',
+    quotaBy: 'A platform administrator raises quotas.',
     decisions: 'Decisions, the latest first',
   },
 
