@@ -74,6 +74,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await watched.context.close()
+  expect(watched.faults).toEqual([])
 })
 
 const page = (rest = ''): string => `/ui/t/${platform.acme.id}${rest}`
@@ -251,7 +252,6 @@ test('no secret is in a page, its storage, its addresses or its caches', PATIENC
     const text = await answer.text().catch(() => '')
     for (const canary of canaries) expect(text.includes(canary), answer.url()).toBe(false)
   }
-  expect(watched.faults).toEqual([])
 })
 
 /** Everything that a script of the page could read, as one text. */
