@@ -66,6 +66,26 @@ async function scale(replicas: number): Promise<void> {
   expect((await api.put('/api/v1/deployments/report', { ...Object(body), replicas })).status).toBe(200)
 }
 
+/** A button of the page of tokens that changes something. */
+const createToken = (page: Page) => page.getByRole('button', { name: 'Create a token', exact: true })
+
+/** Fails unless the button is closed, has its reason beside it, and does nothing. */
+async function isClosed(page: Page): Promise<void> {
+  const button = createToken(page).and(page.locator('[aria-disabled=true]'))
+  await button.waitFor({ timeout: RIGHT_MS })
+  const reason = 'Closed while the page is not live: the data may be old.'
+  await button.locator('..').getByText(reason, { exact: true }).waitFor({ timeout: RIGHT_MS })
+  await button.click({ force: true })
+  expect(await page.getByRole('dialog').count()).toBe(0)
+}
+
+/** Fails unless the button is open without a reason, and opens its form. */
+async function isOpen(page: Page): Promise<void> {
+  await createToken(page).and(page.locator(':not([aria-disabled])')).click()
+  await page.getByRole('dialog', { name: 'Create a token' }).waitFor()
+  expect(await page.getByText('Closed while the page is not live').count()).toBe(0)
+}
+
 /** Waits until the page shows that its data is old: in its pill, and by dimmed numbers. Returns how long that took. */
 async function showsOld(page: Page): Promise<number> {
   const began = Date.now()
@@ -105,9 +125,15 @@ test('a page whose server restarts shows it within two seconds, and shows what i
 
 test(`a page without a network for ${OFFLINE_MS / 1000} s shows it, closes changes, and is right again`, async () => {
   const page = await open()
-  const loads = countLoads(page)
+  const tokens = await watched.context.newPage()
+  await tokens.goto(path('/access'))
+  await isLive(tokens)
+  await createToken(tokens).and(tokens.locator(':not([aria-disabled])')).waitFor()
+  const loads = [countLoads(page), countLoads(tokens)]
   await watched.context.setOffline(true)
   console.log(`network lost: the page showed it after ${await showsOld(page)} ms, at most ${RIGHT_MS}`)
+  await tokens.getByText('Offline', { exact: true }).waitFor({ timeout: RIGHT_MS })
+  await isClosed(tokens)
   await scale(4)
   const until = Date.now() + OFFLINE_MS
   while (Date.now() < until) {
@@ -116,8 +142,9 @@ test(`a page without a network for ${OFFLINE_MS / 1000} s shows it, closes chang
     await new Promise((resolve) => setTimeout(resolve, 250))
   }
   await watched.context.setOffline(false)
-  await showsLive(page, loads)
+  for (const [at, tab] of [page, tokens].entries()) await showsLive(tab, loads[at] ?? (() => 0))
   await page.getByText('0 of 4 ready').waitFor()
+  await isOpen(tokens)
 })
 
 test('with six tabs open, a click in each of them is answered', async () => {
