@@ -1,13 +1,14 @@
 // The five tasks of a newcomer in the dashboard, by role and visible name only, on real machines: run a deployment by its
 // cheapest remedy, deploy a manifest with three faults, find a change and roll it back, let a machine join, and rotate a
-// password while every container logs in to a real Redis. No page may violate the content security policy.
+// password while every container logs in to a real Redis. Then a machine loses its power, and the pages show it. No page may
+// violate the content security policy.
 
 import { env } from 'node:process'
 import { waitUntil } from '@holdfast/testkit'
 import { untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { startRedisWorld } from '@holdfast/testkit/scenarios/redis-world'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { pointer } from './hands.ts'
 import {
@@ -22,6 +23,7 @@ import { picturesIn } from './pictures.ts'
 import {
   type BuiltDashboard,
   builtDashboard,
+  isLive,
   launchChromium,
   signInAt,
   type Watched,
@@ -29,6 +31,10 @@ import {
 } from './watched-browser.ts'
 
 const GIB = 2 ** 30
+/** Short limits for silent nodes, so that a node is declared failed while the test waits. */
+const LIVENESS = { heartbeatSeconds: 2, unreachableSeconds: 8, failedSeconds: 24 }
+/** How long after its limit the server may declare a silent node, and a page may show it, on a loaded machine. */
+const LATE_MS = 5_000
 /** Folder for pictures of the pages; `scripts/screens.ts` sets it. */
 const PICTURES = env.HOLDFAST_PICTURES
 let built: BuiltDashboard
@@ -42,7 +48,7 @@ beforeAll(async () => {
   cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 0 },
     strangers: ['acme-2'],
-    settings: { ui: { folder: built.folder } },
+    settings: { ui: { folder: built.folder }, liveness: LIVENESS },
   })
   browser = await launchChromium()
 })
@@ -139,4 +145,61 @@ test('a password is rotated while every container logs in with it, and no login 
     `${after.logins} logins of ${after.containers} containers, ${after.missed} missed, ${after.refused} refused`,
   )
   expect(after).toMatchObject({ missed: 0, refused: 0, passwords: [1, 1] })
+}, 300_000)
+
+/** The word of state beside the title of a page. */
+const statusOf = (page: Page, word: string) =>
+  page.getByRole('heading', { level: 1 }).locator('..').getByText(word, { exact: true })
+const countLive = (page: Page): Promise<number> => page.getByText('Live', { exact: true }).count()
+
+/** Opens a page in a tab of its own, and fails the test if the tab is ever loaded again. */
+async function openTab(address: string): Promise<{ page: Page; loads(): number }> {
+  const page = await watched.context.newPage()
+  await page.goto(address)
+  await isLive(page)
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  return { page, loads: () => loads }
+}
+
+test('a node without power is shown as unreachable and failed, and as ready again without a reload', async () => {
+  const { body } = await acme().get('/api/v1/nodes')
+  const nodes: { id: string; name: string }[] = Object.values(Object(body['items']))
+  const id = nodes.find(({ name }) => name === 'acme-1')?.id ?? ''
+  await deploy('lamp', { nodeId: id, resources: { memoryBytes: GIB / 16 } })
+  await untilPhase(acme(), 'lamp', 'Running')
+  const home = `/ui/t/${cluster.platform.acme.id}`
+  const [node, overview] = [await openTab(`${home}/nodes/${id}`), await openTab(home)]
+  await statusOf(node.page, 'ready').waitFor()
+  const needs = (name: string) => {
+    const review = overview.page.getByRole('link', { name: `Review ${name}`, exact: true })
+    return overview.page.getByRole('listitem').filter({ has: review })
+  }
+  expect(await needs('acme-1').count()).toBe(0)
+
+  const cut = Date.now()
+  await cluster.lab.powerOff(cluster.node('acme-1'))
+  for (const [word, seconds] of [
+    ['unreachable', LIVENESS.unreachableSeconds],
+    ['failed', LIVENESS.failedSeconds],
+  ] as const) {
+    const left = cut + seconds * 1000 + LATE_MS - Date.now()
+    await Promise.all([
+      statusOf(node.page, word).waitFor({ timeout: left }),
+      needs('acme-1').getByText(word, { exact: true }).waitFor({ timeout: left }),
+      overview.page.getByText(`1 ${word}`, { exact: true }).waitFor({ timeout: left }),
+    ])
+    expect([await countLive(node.page), await countLive(overview.page)]).toEqual([1, 1])
+    console.log(`power cut: shown as ${word} after ${Date.now() - cut} ms, its limit is ${seconds} s`)
+  }
+
+  await cluster.lab.powerOn(cluster.node('acme-1'))
+  await statusOf(node.page, 'ready').waitFor({ timeout: 120_000 })
+  const lamp = node.page.getByRole('listitem').filter({ hasText: 'lamp/' })
+  await lamp.getByText('ready', { exact: true }).waitFor()
+  for (const name of ['acme-1', 'lamp']) await needs(name).waitFor({ state: 'detached' })
+  expect([await countLive(node.page), await countLive(overview.page)]).toEqual([1, 1])
+  expect([node.loads(), overview.loads()]).toEqual([0, 0])
 }, 300_000)
