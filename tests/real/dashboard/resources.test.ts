@@ -4,7 +4,8 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { makeTempFolder } from '@holdfast/testkit'
-import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
+import { makeNode } from '@holdfast/testkit/nodes/enroll'
+import { makeVolumeReady, storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { type JobAgent, openJobAgent } from '@holdfast/testkit/session/job-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
@@ -30,6 +31,8 @@ beforeAll(async () => {
     settings: {
       roles: ['api', 'broker', 'gateway', 'controllers'],
       volumes: { enabled: true },
+      // The scripted agent sends no heartbeats.
+      liveness: { unreachableSeconds: 3_000, failedSeconds: 3_600 },
       ui: { folder: folder.path },
     },
   })
@@ -152,6 +155,26 @@ test('a volume is deleted only after its name was typed', async () => {
   // Without agents the volume may be gone before the page can report its deletion.
   await expect.poll(phaseOfVolume).toMatch(DELETED)
   await storeReadyVolume(platform, platform.acme.id, VOLUME)
+})
+
+test('a node shows its country and its volumes, and a volume the country of each copy', async () => {
+  const { baseUrl, acme } = platform
+  const token = { residency: { country: 'DE' } }
+  const sent = { labels: { 'holdfast.io/country': 'DE' } }
+  const id = await makeNode(baseUrl, platform.api(acme.token), 'node-de', { token, sent })
+  await makeVolumeReady(platform, acme.id, VOLUME, { primary: id, replicas: [] })
+  await open(`/nodes/${id}`)
+  await page.getByText('DE, attested', { exact: true }).waitFor()
+  const volumes = page.getByRole('region', { name: 'Volumes on this node' })
+  await volumes.getByText('primary, 1 GiB, use not measured yet').waitFor()
+  await volumes.getByRole('link', { name: 'data', exact: true }).click()
+  const copy = page.getByRole('region', { name: 'Copies' }).getByRole('listitem').first()
+  await copy.getByText('DE, attested', { exact: true }).waitFor()
+  await page.getByRole('link', { name: 'Nodes', exact: true }).click()
+  await page.getByRole('link', { name: NODE, exact: true }).click()
+  await page.getByText('not stated', { exact: true }).waitFor()
+  await page.getByText('No volume has a copy on this node.').waitFor()
+  await storeReadyVolume(platform, acme.id, VOLUME)
 })
 
 test('without volumes the page explains how they are enabled', async () => {

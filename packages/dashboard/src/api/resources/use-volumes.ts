@@ -13,6 +13,16 @@ export function useVolumes(): Pages<Volume> {
   return usePages(keys.records(tenant, 'volumes', 'list'), client.volumes.list)
 }
 
+/** The volumes with a copy on a node; undefined on a platform without volumes, and until they were read. */
+export function useVolumesOn(nodeId: string): readonly Volume[] | undefined {
+  const { client, tenant } = useSession()
+  return useQuery({
+    queryKey: keys.records(tenant, 'volumes', 'all'),
+    queryFn: async () => requireValue(await readAll(client.volumes.list)),
+    select: (all) => all.filter(({ copies }) => copies.some((copy) => copy.nodeId === nodeId)),
+  }).data
+}
+
 /** The lag of a copy grows without a change of the record, so the change stream does not report it. */
 const LAG_MS = 5_000
 

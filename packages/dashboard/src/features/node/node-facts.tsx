@@ -1,11 +1,13 @@
-// The facts of a node: resources, labels, engine, agent, storage.
+// The facts of a node: its place, resources, labels, engine, agent, storage.
 
 import type { Node } from '@holdfast/contract'
+import { usePlace } from '../../api/nodes/use-node-place.ts'
 import { Moment } from '../../parts/moment.tsx'
 import { Panel } from '../../parts/panel.tsx'
 import { Fact, Facts } from '../../parts/resource/facts.tsx'
 import { texts } from '../../texts/en.ts'
 import { formatBytes, formatCpu } from '../../texts/format.ts'
+import { showPlace } from '../../texts/show-place.ts'
 import styles from './node-page.module.css'
 
 const agentText = ({ agentVersion, agentOutdated }: Node): string => {
@@ -15,10 +17,12 @@ const agentText = ({ agentVersion, agentOutdated }: Node): string => {
 
 export function NodeFacts({ node }: { readonly node: Node }) {
   const { capacity, requested, labels, engine, storage, lastHeardAt, controlPlane } = node
+  const place = usePlace(node)
   const [cpu, memory] = [formatCpu(capacity.cpuMillis), formatBytes(capacity.memoryBytes)]
   return (
     <Panel title={texts.nodes.facts}>
       <Facts>
+        <Fact name={texts.nodes.place}>{showPlace(place)}</Fact>
         <Fact name={texts.nodes.cpu}>
           {requested === undefined ? cpu : texts.nodes.requested(formatCpu(requested.cpuMillis), cpu)}
         </Fact>

@@ -26,6 +26,7 @@ import { NodeFacts } from './node-facts.tsx'
 import styles from './node-page.module.css'
 import { NodeReplicas } from './node-replicas.tsx'
 import { NodeUsage } from './node-usage.tsx'
+import { NodeVolumes } from './node-volumes.tsx'
 import { RemovePanel } from './remove-panel.tsx'
 
 const route = getRouteApi('/t/$tenant/nodes/$node')
@@ -108,6 +109,7 @@ function Content({ node, cordon }: { readonly node: Node; readonly cordon: Cordo
       <NodeFacts node={node} />
       <NodeUsage node={node} />
       <NodeReplicas id={node.id} />
+      <NodeVolumes id={node.id} />
       <DrainPanel node={node} cordon={cordon} />
       <RemovePanel node={node} />
     </>

@@ -1,10 +1,12 @@
-// The copies of a volume with their lag, and what happens if the node of the primary dies at this moment.
+// The copies of a volume with their place and lag, and what happens if the node of the primary dies at this moment.
 
-import type { Volume } from '@holdfast/contract'
+import type { Node, Volume } from '@holdfast/contract'
+import { useKnownNode, usePlace } from '../../api/nodes/use-node-place.ts'
 import { Panel } from '../../parts/panel.tsx'
 import { PhaseBadge } from '../../parts/phase-badge.tsx'
 import { volumeTexts } from '../../texts/en/volumes.ts'
 import { formatDuration } from '../../texts/format.ts'
+import { showPlace } from '../../texts/show-place.ts'
 import styles from './volume-page.module.css'
 
 type Copy = Volume['copies'][number]
@@ -24,7 +26,12 @@ export function Copies({ volume }: { readonly volume: Volume }) {
               ) : null}
             </span>
             <PhaseBadge word={copy.state} />
-            <span className={styles.muted}>{copy.role === 'primary' ? null : <Lag copy={copy} />}</span>
+            <Place nodeId={copy.nodeId} />
+            {copy.role === 'primary' ? null : (
+              <span className={styles.lag}>
+                <Lag copy={copy} />
+              </span>
+            )}
           </li>
         ))}
       </ul>
@@ -32,6 +39,14 @@ export function Copies({ volume }: { readonly volume: Volume }) {
     </Panel>
   )
 }
+
+/** Empty until the node was read. */
+function Place({ nodeId }: { readonly nodeId: string }) {
+  const node = useKnownNode(nodeId)
+  return <span className={styles.muted}>{node === undefined ? null : <PlaceOf node={node} />}</span>
+}
+
+const PlaceOf = ({ node }: { readonly node: Node }) => showPlace(usePlace(node))
 
 function Lag({ copy: { checkpointAge, promotable } }: { readonly copy: Copy }) {
   const lag =

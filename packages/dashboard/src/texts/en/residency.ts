@@ -21,6 +21,8 @@ export const residencyTexts = {
   unstated: 'not stated',
   unattested: 'not attested',
   attested: 'Attested',
+  isAttested: 'attested',
+  attestedAs: (country: string) => `attested as ${country}`,
   yes: 'yes',
   no: 'no',
   meets: 'Met',
