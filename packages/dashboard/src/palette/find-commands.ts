@@ -47,7 +47,7 @@ export interface Command {
   readonly target: Target
 }
 
-export interface KnownPage {
+interface KnownPage {
   readonly to: string
   readonly label: string
 }
