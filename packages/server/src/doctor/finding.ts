@@ -1,4 +1,4 @@
-// What the doctor reports about one check, and the exit code of all checks together.
+// One line of the doctor: the result of a check with its remedy, and the exit code of all of them.
 
 /** `unobserved`: the check could not be made, which is never reported as healthy. */
 export type Verdict = 'ok' | 'warning' | 'failure' | 'unobserved'

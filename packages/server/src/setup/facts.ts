@@ -1,4 +1,4 @@
-// What setup observes on the machine before it decides. Paths that do not exist are absent from the maps.
+// The facts that setup observes on the machine before it decides. Paths that do not exist are absent from the maps.
 
 import type { Service } from './layout.ts'
 

@@ -1,4 +1,4 @@
-// What a step of a setup works with, and the fault that ends a setup.
+// The tools of each step of a setup, and the fault that ends a setup.
 
 import type { Secret } from '../ports/secret.ts'
 import type { SetupOptions } from './layout.ts'
