@@ -188,7 +188,7 @@ test('after the server was down its successor gives the nodes their full timeout
   const [lost, back] = await enrollMany(first.store, tenant, 2)
   if (lost === undefined || back === undefined) throw new Error('no nodes')
   await agentsOf(first, [lost, back])
-  first.gateway.close()
+  await first.gateway.close()
   await stop()
   const from = performance.now()
   await waitUntil(() => performance.now() - from > 2 * TIMES.failedMs, { what: 'it is down for long' })

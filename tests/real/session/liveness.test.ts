@@ -126,7 +126,7 @@ test('a server replica that restarts under its id gives its nodes their full tim
   const tenant = await addTenant(first.store)
   const node = await enroll(first.store, tenant)
   const agent = await openRaw(first.url, node)
-  first.gateway.close()
+  await first.gateway.close()
   expect(await agent.next('close')).toMatchObject({ code: 'server_closing' })
   expect((await nodeRecord(first.store, node)).status).toBe('ready')
   const second = await gatewayForTest({ root: first.store.keyspace.root, times: QUICK })

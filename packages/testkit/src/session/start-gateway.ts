@@ -119,7 +119,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     logged,
     internalCalls,
     async stop() {
-      gateway.close()
+      await gateway.close()
       detector.stop()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
