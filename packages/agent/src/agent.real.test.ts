@@ -184,7 +184,7 @@ onBothEnginesAtOnce('the agent', (world, line) => {
     await node.until(
       web,
       'created again',
-      ({ containerId: id, state }) => id !== null && id !== containerId && state === 'running',
+      (seen) => isUp(seen) && seen.containerId !== null && seen.containerId !== containerId,
     )
     await node.until(crashing, 'restarted', ({ restarts, exitCode }) => restarts >= 2 && exitCode === 7)
   })
@@ -256,7 +256,7 @@ onBothEnginesAtOnce('the agent', (world, line) => {
       ({ state, reason }) => state === 'pulling' && reason === 'image_pull_failed',
     )
     node.credential = login
-    await node.until(item, 'running', ({ state, reason }) => state === 'running' && reason === '')
+    await node.until(item, 'running', (seen) => isUp(seen) && seen.reason === '')
     expect(node.logged.join('') + JSON.stringify(node.reports)).not.toContain(login.password)
     await guarded.stop()
   })

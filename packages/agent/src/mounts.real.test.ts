@@ -279,10 +279,11 @@ onBothEnginesAtOnce('mounts', (world) => {
     const mounts = [mountOf(volume)]
     const [first, second] = [itemWith({ mounts }), itemWith({ mounts })]
     node.send([first, second])
-    const isWriter = ({ state, reason }: { state: string; reason: string }) =>
-      state === 'running' && reason === ''
-    const running = () =>
-      [first, second].filter((item) => isWriter(node.newest(item) ?? { state: '', reason: '' }))
+    const isWriter = (item: DesiredItem): boolean => {
+      const seen = node.newest(item)
+      return seen !== undefined && isUp(seen) && seen.reason === ''
+    }
+    const running = () => [first, second].filter(isWriter)
     const waiting = () => [first, second].filter((item) => node.newest(item)?.reason === 'volume_not_mounted')
     await waitUntil(() => running().length === 1 && waiting().length === 1, {
       what: 'one writes and one waits',

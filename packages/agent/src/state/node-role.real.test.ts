@@ -23,11 +23,7 @@ onBothEngines('a control-plane node', (world) => {
     expect(await node.containersOf(more)).toEqual([])
     expect(await node.containersOf(there)).toEqual([containerId])
     await node.engine.removeContainer(containerId ?? '')
-    await node.until(
-      there,
-      'created again',
-      ({ containerId: id, state }) => state === 'running' && id !== containerId,
-    )
+    await node.until(there, 'created again', (seen) => isUp(seen) && seen.containerId !== containerId)
     await agent.close()
     await node.clear()
   })
