@@ -7,7 +7,7 @@ import { argv } from 'node:process'
 import { failedFiles, NO_REPORT, type Report } from './reports.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const MOST_FILES = 3
+const MOST_FILES = 8
 
 const [path = ''] = argv.slice(2)
 const report: Report = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : NO_REPORT
