@@ -103,7 +103,7 @@ async function diagnoseDisks(options: SetupOptions, config: string): Promise<voi
 }
 
 /** Four processes start one after another, which takes long on a machine that runs other suites. */
-const ALL_STARTS_MS = 120_000
+const ALL_STARTS_MS = 240_000
 
 test('setup serves a platform, continues after an interruption and changes nothing when repeated', {
   timeout: ALL_STARTS_MS,
