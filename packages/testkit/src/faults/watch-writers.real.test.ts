@@ -57,7 +57,10 @@ test('sees writers that overlap on two machines, and no overlap while one of the
   expect(overlapsIn(together)).toMatchObject([{ nodes: [first.name, second.name], toMs: undefined }])
   await lab.powerOff(second)
   const after = await watch.samples()
-  expect(overlapsIn(after)).toHaveLength(1)
+  // While the machine dies, several samples may still see both.
+  const ended = overlapsIn(after)
+  expect(new Set(ended.flatMap(({ nodes }) => nodes))).toEqual(new Set([first.name, second.name]))
+  expect(ended.at(-1)?.toMs).toBeGreaterThan(0)
   expect(after.at(-1)?.writers).toEqual({ [first.name]: [expect.any(String)] })
   expect(new Set((await watch.nodeOfHost()).values())).toEqual(new Set([first.name, second.name]))
   console.log(`longest time between two samples: ${await watch.longestGapMs()} ms`)
@@ -66,7 +69,9 @@ test('sees writers that overlap on two machines, and no overlap while one of the
 test('sees two containers on one machine, and none that is stopped', async () => {
   const node = nodeAt(0)
   await runWriter(node, 'other', `${dataOf(node)}-2`)
-  await waitUntil(async () => overlapsIn(await watch.samples()).length === 2, {
+  const areBothHere = ({ nodes }: { readonly nodes: readonly string[] }) =>
+    nodes.every((name) => name === node.name)
+  await waitUntil(async () => overlapsIn(await watch.samples()).some(areBothHere), {
     what: 'the second container is seen',
   })
   await node.exec(['docker', 'pause', 'other'])
