@@ -100,6 +100,10 @@ describe.each([
     expect(directives.get('ExecStart')?.[0]).toContain(`serve --config /etc/holdfast/${config}`)
   })
 
+  test('may list the addresses of the machine, which the HTTP server does when it listens on all of them', () => {
+    expect(words(directives, 'RestrictAddressFamilies')).toContain('AF_NETLINK')
+  })
+
   test('reloads by SIGHUP without /bin/kill', () => {
     expect(directives.get('ExecReload')).toEqual([`/bin/sh -c 'kill -HUP $MAINPID'`])
   })
