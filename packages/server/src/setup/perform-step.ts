@@ -13,6 +13,8 @@ import type { AuthorityStep, CertificateStep, KeyStep, StartStep, Step } from '.
 
 /** As long as the server's unit may take to read a large store. */
 const READY_MS = 180_000
+/** systemd starts every unit again; a start that failed only because the machine was busy then succeeds. */
+const RESTARTED_MS = 60_000
 const POLL_MS = 100
 const KEY_BYTES = 32
 
@@ -69,10 +71,13 @@ async function startUnit(
       `${unit} ${what}. Its last lines are below; the rest: journalctl --unit ${unit}\n${log}`,
     )
   }
-  await machine[action](unit).catch(() => explain('did not start'))
-  const deadline = performance.now() + READY_MS
+  const patienceMs = await machine[action](unit).then(
+    () => READY_MS,
+    () => RESTARTED_MS,
+  )
+  const deadline = performance.now() + patienceMs
   while (!(await answers(service, options))) {
-    if (performance.now() > deadline) await explain(`did not answer for ${READY_MS / 1000} s`)
+    if (performance.now() > deadline) await explain(`does not answer after ${patienceMs / 1000} s`)
     await sleep(POLL_MS)
   }
 }
