@@ -62,6 +62,8 @@ function folders(layout: Layout): FolderStep[] {
   return [
     folder(layout.config, 'root', 0o755),
     folder(layout.pki, 'root', 0o755),
+    // Each service passes it to reach its own folder, whatever the umask of the operator.
+    folder(layout.data, 'root', 0o755),
     folder(layout.etcdData, USERS.etcd, 0o700),
     folder(layout.secretsStoreData, USERS.secretsStore, 0o700),
     folder(layout.state, 'root', 0o700),

@@ -62,6 +62,7 @@ export type CertificateName = keyof typeof CERTIFICATES
 export interface Layout {
   readonly config: string
   readonly pki: string
+  readonly data: string
   readonly state: string
   readonly authority: { readonly cert: string; readonly key: string }
   certificate(name: CertificateName): { readonly cert: string; readonly key: string }
@@ -86,6 +87,7 @@ export function layoutBelow(root: string): Layout {
   return {
     config,
     pki,
+    data,
     state: join(data, 'setup'),
     authority: { cert: join(pki, 'ca.pem'), key: join(pki, 'ca-key.pem') },
     certificate: (name) => ({ cert: join(pki, `${name}.pem`), key: join(pki, `${name}-key.pem`) }),

@@ -75,6 +75,7 @@ test('an empty machine needs all steps, in order', () => {
     [
       "create folder /etc/holdfast (0755 root)",
       "create folder /etc/holdfast/pki (0755 root)",
+      "create folder /var/lib/holdfast (0755 root)",
       "create folder /var/lib/holdfast/etcd (0700 holdfast-etcd)",
       "create folder /var/lib/holdfast/vault (0700 holdfast-vault)",
       "create folder /var/lib/holdfast/setup (0700 root)",
