@@ -1,0 +1,86 @@
+# An empty Debian 12 with systemd in a container without a network: start_machine, in_machine, stop_machine.
+# Sourced by try-setup, which sets MACHINE to a folder of its own.
+# shellcheck shell=bash
+
+readonly ROOT_CACHE="${HOLDFAST_ENGINES:-$HOME/.cache/holdfast}/debian-12-machine-1"
+readonly MIRROR="${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
+# The dependencies of the packages. apt finds them in its archive, because the machine has no network.
+readonly ARCHIVE=(openssl)
+machine_pid= leader=
+
+# The root file system is made once. It gets its name when it is complete.
+make_root() {
+  if [[ -d $ROOT_CACHE ]]; then return 0; fi
+  local building="$ROOT_CACHE.building"
+  rm -rf "$building" && mkdir -p "$building" || return 1
+  debootstrap --variant=minbase --include=systemd,systemd-sysv bookworm "$building" "$MIRROR" || return 1
+  # An empty file: a missing one would make systemd enable all units at the first boot, as no installed Debian does.
+  : >"$building/etc/machine-id"
+  rm -f "$building/var/cache/apt/archives"/*.deb
+  echo debian >"$building/etc/hostname"
+  # As the installer of Debian writes it.
+  printf '127.0.0.1\tlocalhost\n127.0.1.1\tdebian\n' >"$building/etc/hosts"
+  chroot "$building" apt-get update &&
+    chroot "$building" apt-get install --yes --download-only --no-install-recommends "${ARCHIVE[@]}" &&
+    mv -T "$building" "$ROOT_CACHE"
+}
+
+# Boots a copy of the root file system, with the packages of a folder in /root.
+start_machine() {
+  local packages="$1" unit=()
+  cp -a --reflink=auto "$ROOT_CACHE" "$MACHINE/root" && cp "$packages"/*.deb "$MACHINE/root/root/" || return 1
+  # Without systemd on this machine there is no unit to create.
+  [[ -d /run/systemd/system ]] || unit=(--keep-unit)
+  systemd-nspawn --quiet --directory="$MACHINE/root" --machine=holdfast-try-setup --boot --register=no "${unit[@]}" \
+    --private-network --console=pipe </dev/null >"$MACHINE/console.log" 2>&1 &
+  machine_pid=$!
+  until_true 180 is_booted || { tail -n 20 "$MACHINE/console.log"; return 1; }
+}
+
+# The container's first process is the only child of systemd-nspawn.
+is_booted() {
+  kill -0 "$machine_pid" || return 1
+  leader="$(pgrep --parent "$machine_pid" | head -n 1)"
+  [[ -n $leader && $(in_machine systemctl is-system-running 2>&1) =~ ^(running|degraded)$ ]]
+}
+
+# in_machine COMMAND...: runs a command as root would in a shell of the machine.
+in_machine() {
+  nsenter --target "$leader" --mount --uts --ipc --net --pid --cgroup --root --wd -- \
+    env --ignore-environment PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+stop_machine() {
+  local attempt
+  [[ -n $machine_pid ]] || return 0
+  # systemd-nspawn shuts the machine down when it gets SIGTERM.
+  kill "$machine_pid" 2>/dev/null || true
+  for ((attempt = 0; attempt < 900; attempt++)); do
+    kill -0 "$machine_pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  kill -KILL "$machine_pid" 2>/dev/null || true
+  wait "$machine_pid" 2>/dev/null || true
+  remove_cgroups
+}
+
+# With --keep-unit, systemd-nspawn leaves two cgroups below the one of this process.
+remove_cgroups() {
+  local line folder
+  [[ ! -d /run/systemd/system ]] || return 0
+  while IFS=: read -r _ name line; do
+    for folder in /sys/fs/cgroup/{,unified/,${name#name=}/}; do
+      find "$folder${line#/}"/{payload,supervisor} -depth -type d -exec rmdir {} + 2>/dev/null || true
+    done
+  done </proc/self/cgroup
+}
+
+# until_true SECONDS COMMAND...
+until_true() {
+  local deadline=$((SECONDS + $1))
+  shift
+  until "$@"; do
+    if ((SECONDS > deadline)); then echo "still false: $*"; return 1; fi
+    sleep 0.2
+  done
+}
