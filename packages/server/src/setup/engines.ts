@@ -15,7 +15,8 @@ import { platform } from '../store/records.ts'
 import { setupConfig } from './file-contents.ts'
 import { type Layout, layoutBelow, type Service, type SetupOptions } from './layout.ts'
 
-const PROBE_MS = 2_000
+/** A service that does not run refuses at once, so only one that hangs takes this long. */
+const PROBE_MS = 10_000
 const silent = pino({ level: 'silent' })
 
 /** The configuration with which setup reaches etcd and the secrets store; undefined while its certificates are missing. */

@@ -7,7 +7,8 @@ import { type CallOutcome, callStore, member, type StoreAddress, type StoreCall 
 
 /** Initialization and unsealing of a store write to its disk. */
 const DEADLINE_MS = 15_000
-const STATUS_MS = 2_000
+/** A store that does not run refuses at once, so only one that hangs takes this long. */
+const STATUS_MS = 10_000
 
 export function createStoreUnsealer(address: StoreAddress): StoreUnsealer {
   const send = (call: Omit<StoreCall, 'signal'>, token?: Secret, deadlineMs = DEADLINE_MS) =>
