@@ -20,7 +20,7 @@ const TIMED = [
   'tests/real/dashboard/live.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
   'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
-  'e2e/{broken-images,canary,two-builds}.test.ts',
+  'e2e/{broken-images,canary,rolling,two-builds}.test.ts',
 ]
 const LAB = ['e2e/**/*.test.ts', 'tests/real/dashboard/tasks-on-machines.test.ts']
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
