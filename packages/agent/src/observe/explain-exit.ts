@@ -7,8 +7,8 @@ import type { Engine, OutputChannel } from '../ports/engine.ts'
 import { readToEnd } from '../streams/read-to-end.ts'
 
 /**
- * Longest time to read the line. The exit is reported after it, so a slow engine must not hold the report for long; the
- * engine of a machine with a load of 50 has needed more than 5 s.
+ * Longest time to read the line from the engine of a busy machine. The exit is reported after it, so a slow engine must not
+ * hold the report for long.
  */
 const READ_MS = 10_000
 
