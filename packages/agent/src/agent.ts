@@ -123,7 +123,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
-    onWelcome: (reported) => role.apply(reported, desired.keys()),
+    onWelcome: (reported) => role.apply(reported, desired.values()),
     onDesired,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes),

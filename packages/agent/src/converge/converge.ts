@@ -48,10 +48,10 @@ export interface ConvergeDeps extends Pick<Session, 'containerEnvironment'> {
     confirm(id: AssignmentId, containerId: string): void
   }
   /**
-   * Whether the node may create containers of the assignment. False on a control-plane node for assignments that are
-   * newer than the node's role (node-role.ts).
+   * Whether the node may create containers of the item. False on a control-plane node for deployments and jobs that are
+   * newer there than the node's role (node-role.ts).
    */
-  mayCreate(id: AssignmentId): boolean
+  mayCreate(item: DesiredItem): boolean
   /** The capabilities of this agent. It creates no container that needs another one. */
   readonly capabilities: readonly string[]
   /**

@@ -49,7 +49,7 @@ export interface PerformDeps {
   readonly pendingNames: Map<AssignmentId, string>
   readonly names: TakenNames
   /** Whether this node may create containers for the assignment. */
-  mayCreate(id: AssignmentId): boolean
+  mayCreate(item: DesiredItem): boolean
   /** The capabilities of this agent. */
   readonly capabilities: readonly string[]
   readonly failedLogs: Pick<FailedLogs, 'beforeRemoval'>
@@ -101,7 +101,7 @@ export async function prepare(deps: PerformDeps, item: DesiredItem): Promise<voi
   const { statuses, requisites } = deps
   const { assignmentId: id, template } = item
   requireCapabilities(deps, item)
-  const fault = deps.mayCreate(id) ? findItemFault(item) : 'The control plane runs on this node.'
+  const fault = deps.mayCreate(item) ? findItemFault(item) : 'The control plane runs on this node.'
   if (fault !== undefined) throw new ActionError('refused_by_agent', new Error(fault), { final: true })
   const pulling = (): void => statuses.update(id, { activity: 'pulling' })
   await failAs('image_pull_failed', requisites.ensureImage(template.image, pulling))

@@ -7,7 +7,7 @@ import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
 import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
 
 onBothEngines('a control-plane node', (world) => {
-  it('creates no new assignment, but recreates the containers it had', async () => {
+  it('creates no new deployment, but recreates those it had, also by a new assignment', async () => {
     const { node, agent } = await world().newNode()
     const there = desiredItem(world().image)
     node.send([there])
@@ -24,6 +24,9 @@ onBothEngines('a control-plane node', (world) => {
     expect(await node.containersOf(there)).toEqual([containerId])
     await node.engine.removeContainer(containerId ?? '')
     await node.until(there, 'created again', (seen) => isUp(seen) && seen.containerId !== containerId)
+    const successor = { ...desiredItem(world().image), owner: there.owner }
+    node.send([there, more, successor])
+    await node.until(successor, 'running', isUp)
     await agent.close()
     await node.clear()
   })

@@ -1,13 +1,20 @@
-// May the agent create containers for new assignments? On a control-plane node only for those of the platform tenant.
+// May the agent create containers? On a control-plane node only those of the platform tenant and of deployments that were
+// there before the node had this role.
 
-import type { AssignmentId } from '@holdfast/contract'
+import type { AssignmentId, Owner } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'
-import { createNodeRole } from './node-role.ts'
-import { generateNodeKeys, loadNodeState, saveNode } from './node-state.ts'
+import { createNodeRole, type OwnedItem } from './node-role.ts'
+import { generateNodeKeys, loadNodeState, saveClosedBut, saveNode } from './node-state.ts'
 
-const [BEFORE, NEW] = ['rep_before', 'rep_new'] as [AssignmentId, AssignmentId]
+const itemOf = (id: string, owner: string): OwnedItem => ({
+  assignmentId: id as AssignmentId,
+  owner: owner as Owner,
+})
+const BEFORE = itemOf('rep_before', 'deployment/one')
+const SUCCESSOR = itemOf('rep_successor', 'deployment/one')
+const NEW = itemOf('rep_new', 'deployment/other')
 const log = pino({ enabled: false })
 
 async function enrolled(): Promise<string> {
@@ -66,4 +73,25 @@ test('a saved control-plane role still allows old assignments and rejects new on
   expect(state?.closedBut).toBeUndefined()
   // The other contents of the node's file are unchanged.
   expect(state?.labels).toEqual({ zone: 'a' })
+})
+
+test('a control-plane node recreates a deployment that it had, by a new assignment and after a restart', async () => {
+  const path = await enrolled()
+  const first = await roleAt(path)
+  first.apply({ controlPlane: true, platform: false }, [BEFORE])
+  expect([first.mayCreate(SUCCESSOR), first.mayCreate(NEW)]).toEqual([true, false])
+  await first.settled()
+  const second = await roleAt(path)
+  expect([second.mayCreate(SUCCESSOR), second.mayCreate(NEW)]).toEqual([true, false])
+})
+
+test('a node whose earlier agent saved assignments only learns their deployments while they are there', async () => {
+  const path = await enrolled()
+  await saveClosedBut(path, [BEFORE.assignmentId])
+  const role = await roleAt(path)
+  expect(role.mayCreate(SUCCESSOR)).toBe(false)
+  role.apply({ controlPlane: true, platform: false }, [BEFORE, NEW])
+  expect([role.mayCreate(SUCCESSOR), role.mayCreate(NEW)]).toEqual([true, false])
+  await role.settled()
+  expect((await loadNodeState(path))?.closedBut).toEqual([BEFORE.assignmentId, BEFORE.owner])
 })

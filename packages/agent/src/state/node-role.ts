@@ -1,8 +1,9 @@
 // Decides whether this node may create containers. On a node that runs the control plane only the platform's own
-// workloads may be created: the scheduler places no others, and the agent rejects others. Containers of assignments from
-// before the node had this role may be recreated. See docs/design/liveness.md#control-plane-nodes.
+// workloads may be created: the scheduler places no others, and the agent rejects others. Deployments and jobs that were
+// here before the node had this role may be recreated, also by a new assignment: an update is no new placement. See
+// docs/design/liveness.md#control-plane-nodes.
 
-import type { AssignmentId } from '@holdfast/contract'
+import type { DesiredItem } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { type NodeState, saveClosedBut } from './node-state.ts'
 
@@ -12,10 +13,12 @@ export interface ReportedRole {
   readonly platform?: boolean
 }
 
+export type OwnedItem = Pick<DesiredItem, 'assignmentId' | 'owner'>
+
 export interface NodeRole {
-  /** Applies the reported role. `present`: the assignments that this node had before the session. */
-  apply(reported: ReportedRole, present: Iterable<AssignmentId>): void
-  mayCreate(id: AssignmentId): boolean
+  /** Applies the reported role. `present`: the items that this node had before the session. */
+  apply(reported: ReportedRole, present: Iterable<OwnedItem>): void
+  mayCreate(item: OwnedItem): boolean
   /** Resolves when the node's role is on disk. */
   settled(): Promise<void>
 }
@@ -33,12 +36,24 @@ export function createNodeRole(folder: string, state: Pick<NodeState, 'closedBut
     apply({ controlPlane, platform }, present) {
       if (controlPlane === undefined) return
       const isClosed = controlPlane && platform !== true
-      if (isClosed === (closedBut !== undefined)) return
-      closedBut = isClosed ? new Set(present) : undefined
-      log.info({ isClosed }, 'control plane role of this node changed')
+      const before = closedBut
+      closedBut = isClosed ? exceptionsOf(before, present) : undefined
+      if (closedBut?.size === before?.size) return
+      if (isClosed !== (before !== undefined))
+        log.info({ isClosed }, 'control plane role of this node changed')
       save()
     },
-    mayCreate: (id) => closedBut === undefined || closedBut.has(id),
+    mayCreate: ({ assignmentId, owner }) =>
+      closedBut === undefined || closedBut.has(assignmentId) || closedBut.has(owner),
     settled: () => writing,
   }
+}
+
+/**
+ * The assignments that were present when the node got its role, and their owners. An agent from before owners were saved
+ * saved assignments only; their owners are added as long as the assignments are present.
+ */
+function exceptionsOf(before: ReadonlySet<string> | undefined, present: Iterable<OwnedItem>): Set<string> {
+  const known = [...present].filter(({ assignmentId }) => before?.has(assignmentId) !== false)
+  return new Set([...(before ?? []), ...known.flatMap(({ assignmentId, owner }) => [assignmentId, owner])])
 }

@@ -54,8 +54,8 @@ const nodeFileShape = object({
   /** The part of the machine's capacity that the operator offers; absent: all of it. */
   capacity: optional(capacityShape),
   /**
-   * Ids of the assignments that may still get new containers on a control-plane node: those from before the node had that
-   * role. Absent on other nodes.
+   * Ids of the assignments that may still get new containers on a control-plane node, and their owners: those from before
+   * the node had that role. Absent on other nodes.
    */
   closedBut: optional(list(string())),
 })

@@ -21,12 +21,12 @@ export function outgoingReplicas(
   return kept.filter(({ desired, replica }) => desired === 'removed' || numbers.has(replica))
 }
 
-/** Places `count` replicas as if the outgoing replicas belonged to no deployment, so that spread ignores the latter. */
-export function placeIgnoringOutgoing(
-  scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>,
+/** Calls `place` as if the outgoing replicas belonged to no deployment, so that spread ignores the latter. */
+export function ignoringOutgoing(
+  scheduling: Pick<SchedulingView, 'hypothetically'>,
   workload: Workload,
   { kept, missing }: Pick<RolloutPlan, 'kept' | 'missing'>,
-  count: number,
+  place: () => Placing,
 ): Placing {
   const { name, resources } = workload
   const changes = outgoingReplicas(workload, kept, missing).map(({ nodeId }) => ({
@@ -36,5 +36,5 @@ export function placeIgnoringOutgoing(
     resources,
     to: NO_DEPLOYMENT,
   }))
-  return scheduling.hypothetically(changes, () => scheduling.place(workload, count))
+  return scheduling.hypothetically(changes, place)
 }

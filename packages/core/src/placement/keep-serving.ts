@@ -9,7 +9,8 @@ import type { Placing, SchedulingView, Workload } from '../scheduling/index.ts'
 
 export interface ServingQuestion {
   readonly scheduling: Pick<SchedulingView, 'place' | 'hypothetically'>
-  readonly workload: Workload
+  /** The workload as the given replica number may be placed. */
+  workloadFor(replica: number): Workload
   readonly facts: ReplicaFacts
   /** The assignments that are stored before the plan is applied. */
   readonly assignments: readonly Assignment[]
@@ -28,7 +29,7 @@ export function keepServing(question: ServingQuestion, plan: RolloutPlan): KeptS
   const kept = plan.kept.map((each) => {
     const serving = findStoppedFirst(question, plan, each)
     if (serving === undefined) return each
-    const placing = placeWithout(question.scheduling, question.workload, [serving])
+    const placing = placeWithout(question.scheduling, question.workloadFor(serving.replica), [serving])
     if (placing.unplaced === 0) return each
     nowhere = placing
     return serving

@@ -16,6 +16,7 @@ import { replicaFacts } from './desired-deployment.ts'
 import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
 import { keepServing } from './keep-serving.ts'
 import type { PlannedReplicas } from './placement-plan.ts'
+import { workloadFor } from './return-home.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { withoutUnclaimed } from './writer-claims.ts'
 
@@ -95,13 +96,14 @@ function chooseReplicas(
   planned: RolloutPlan,
   beside: readonly Assignment[],
 ): ChosenNodes & { readonly nowhere: Placing | undefined } {
-  const { scheduling, workload, counted, placement, requests } = snapshot
+  const { scheduling, counted, placement, requests } = snapshot
   const kept = planned.kept.filter((each) => facts.isSuperseded?.(each) !== true)
   const all = beside.length === 0 ? kept : [...kept, ...beside]
   const changes = countedChanges(counted, { ...requests, assignments: all })
   return scheduling.hypothetically(changes, () => {
     const assignments = placement?.assignments ?? []
-    const question = { scheduling, workload, facts, assignments, count: desiredReplicas(deployment) }
+    const workloads = { workloadFor: (replica: number) => workloadFor(snapshot, replica) }
+    const question = { scheduling, ...workloads, facts, assignments, count: desiredReplicas(deployment) }
     const { plan, nowhere } = keepServing(question, planned)
     return { ...chooseNodes(snapshot, deployment, plan, facts), nowhere }
   })

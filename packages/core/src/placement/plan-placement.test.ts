@@ -20,6 +20,14 @@ import { planPlacement } from './plan-placement.ts'
 
 const two = aPlacement([assigned(1, 1), assigned(2, 2)], { decided: { number: 1, at: '', reason: '' } })
 
+const UPDATE = aSpec().update
+const STOP_FIRST = { replicas: 1, update: { ...UPDATE, order: 'stop-first' as const } }
+const onControlPlane: ExampleTenant = {
+  nodes: [{ controlPlane: true }],
+  placement: aPlacement([assigned(1, 1)]),
+  spec: { replicas: 1 },
+}
+
 interface Row {
   readonly tenant: ExampleTenant
   readonly kept?: readonly string[]
@@ -66,6 +74,48 @@ const ROWS: { readonly [name: string]: Row } = {
     kept: ['1 on node-1 running', '2 on node-2 running'],
     added: ['2 on node-1 running'],
     phase: 'Running',
+  },
+  'an update recreates a replica on the control-plane node that it is on': {
+    tenant: { ...onControlPlane, target: NEW, deployment: { revision: 2 } },
+    kept: ['1 on node-1 running'],
+    added: ['1 on node-1 running'],
+    phase: 'Progressing',
+  },
+  'an update that stops first also stops a replica on a control-plane node, which may return': {
+    tenant: { ...onControlPlane, spec: STOP_FIRST, target: NEW, deployment: { revision: 2 } },
+    kept: ['1 on node-1 removed'],
+    phase: 'Progressing',
+  },
+  'a stopped replica returns to its control-plane node': {
+    tenant: {
+      ...onControlPlane,
+      placement: aPlacement([assigned(1, 1, { desired: 'removed' })]),
+      seen: { rep_1: { ...READY, state: 'stopped', gone: true } },
+      spec: STOP_FIRST,
+      target: NEW,
+      deployment: { revision: 2 },
+    },
+    added: ['1 on node-1 running'],
+    phase: 'Progressing',
+  },
+  'one more replica is not placed on a control-plane node': {
+    tenant: { ...onControlPlane, spec: { replicas: 2 } },
+    kept: ['1 on node-1 running'],
+    phase: 'Degraded',
+    refused: true,
+  },
+  'only the replica that was there returns to a control-plane node': {
+    tenant: {
+      ...onControlPlane,
+      spec: { replicas: 3, update: { ...UPDATE, parallelism: 2 } },
+      placement: aPlacement([assigned(2, 1)]),
+      target: NEW,
+      deployment: { revision: 2 },
+    },
+    kept: ['2 on node-1 running'],
+    added: ['2 on node-1 running'],
+    phase: 'Degraded',
+    refused: true,
   },
   'a deleted deployment stops all of its replicas': {
     tenant: { nodes: [{}, {}], placement: two, deployment: { deleting: true } },

@@ -7,6 +7,7 @@ import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import type { Placing } from '../scheduling/index.ts'
 import { isRunning } from './find-displaced.ts'
 import { placeWithout } from './keep-serving.ts'
+import { workloadFor } from './return-home.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 
 /**
@@ -14,22 +15,19 @@ import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
  * plan placed no replica and every missing replica number still runs; otherwise they keep running for now.
  */
 export function stopForSelfAntiAffinity(
-  {
-    scheduling,
-    workload,
-    dispositionOf,
-  }: Pick<PlacementSnapshot, 'scheduling' | 'workload' | 'dispositionOf'>,
+  snapshot: Pick<PlacementSnapshot, 'scheduling' | 'workload' | 'placement' | 'nodeOf' | 'dispositionOf'>,
   { spec }: Pick<DeploymentRecord, 'spec'>,
   plan: RolloutPlan,
   placing: Placing,
 ): RolloutPlan {
+  const { scheduling, dispositionOf } = snapshot
   const avoidsItself = spec.placement?.antiAffinity?.includes(spec.name) === true
   if (!avoidsItself || placing.unplaced === 0) return plan
   const predecessorsOf = (replica: number) =>
     plan.kept.filter((each) => each.replica === replica && dispositionOf(each.nodeId) !== 'failed')
   const isBlockedByOwn = (replica: number): boolean => {
     const own = predecessorsOf(replica)
-    return own.length > 0 && placeWithout(scheduling, workload, own).unplaced === 0
+    return own.length > 0 && placeWithout(scheduling, workloadFor(snapshot, replica), own).unplaced === 0
   }
   const unplaced = plan.missing.slice(placing.placed.length).map(({ replica }) => replica)
   const waiting = new Set(unplaced.filter(isBlockedByOwn))

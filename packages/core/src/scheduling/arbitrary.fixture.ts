@@ -184,6 +184,7 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
     { weight: 1, arbitrary: arbitraryResidency },
   ),
   ofPlatform: fc.boolean(),
+  returnsTo: seldom(fc.uniqueArray(fc.integer({ min: 1, max: MAX_NODES }).map(nodeIdOf), { maxLength: 2 })),
   needs: seldom(fc.subarray(CAPABILITIES)).map((some) => some ?? []),
   storageBytes: seldom(fc.constantFrom(5, 6, 150)),
   volumes: seldom(fc.array(mountedVolume, { maxLength: 2 })),

@@ -61,6 +61,8 @@ export interface Workload {
   readonly residency: DesiredResidency | undefined
   /** Whether the workload belongs to the platform itself, whose replicas may run on control-plane nodes. */
   readonly ofPlatform: boolean
+  /** Control-plane nodes that already have the replica, which may be recreated there; absent if there are none. */
+  readonly returnsTo?: readonly NodeId[] | undefined
   /** The capabilities that an agent needs to create a container of the workload. */
   readonly needs: readonly string[]
   /** The bytes of a storage pool that the workload claims; absent if it stores nothing. */

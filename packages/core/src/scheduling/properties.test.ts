@@ -26,7 +26,7 @@ const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
   cordon: (_w, n) => n.schedulable,
-  control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane,
+  control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane || w.returnsTo?.includes(n.id) === true,
   claims: (_w, n) => n.claim === 'sole',
   agent_version: (w, n) =>
     w.needs.every((need) => n.agent?.capabilities?.includes(need) ?? ['limits', 'args'].includes(need)),

@@ -134,6 +134,13 @@ checkTable(controlPlaneNode, [
     { code: 'control_plane_node', ...ofControlPlane },
   ],
   ['the platform', { ofPlatform: true }, { controlPlane: true }],
+  ['a replica that the node already has', { returnsTo: [aNode(1).id] }, { controlPlane: true }],
+  [
+    'a replica that another node has',
+    { returnsTo: [aNode(2).id] },
+    { controlPlane: true },
+    { code: 'control_plane_node', ...ofControlPlane },
+  ],
 ])
 
 checkTable(claims, [
