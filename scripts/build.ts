@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { argv, stderr, stdout } from 'node:process'
+import { argv, exit, stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
 import { buildLibraries } from './package/build-libraries.ts'
 import { buildBundles, type Program } from './package/bundles.ts'
@@ -21,7 +21,7 @@ import { FORMATS, type Format, writePackages } from './package/write-packages.ts
 const ROOT = join(import.meta.dirname, '..')
 const started = performance.now()
 
-const { into, key, formats } = readArguments()
+const { into, key, formats, onlyBundles } = readArguments()
 const report = (text: string): void =>
   void stdout.write(`build: ${((performance.now() - started) / 1000).toFixed(1)} s, ${text}\n`)
 
@@ -30,12 +30,14 @@ const signingKey = key === undefined ? undefined : readSigningKey(key)
 const changed = changedFiles()
 if (changed.length > 0)
   stderr.write(`build: ${changed.length} files differ from the commit: this build cannot be repeated\n`)
-rmSync(into, { recursive: true, force: true })
+const bundleFolder = join(into, 'bundles')
+rmSync(onlyBundles ? bundleFolder : into, { recursive: true, force: true })
 mkdirSync(into, { recursive: true })
 
 const release = releaseFacts()
-const bundles = await buildBundles(join(into, 'bundles'))
+const bundles = await buildBundles(bundleFolder)
 report('bundles written')
+if (onlyBundles) exit()
 const shipped = gatherShipped()
 const notices = checkLicences()
 report('licences checked')
@@ -58,6 +60,7 @@ function readArguments() {
       into: { type: 'string' },
       key: { type: 'string' },
       formats: { type: 'string' },
+      bundles: { type: 'boolean', default: false },
     },
   })
   const named = values.formats?.split(',') ?? FORMATS
@@ -67,6 +70,7 @@ function readArguments() {
     into: values.into ?? join(ROOT, 'dist'),
     key: values.key,
     formats: known,
+    onlyBundles: values.bundles,
   }
 }
 

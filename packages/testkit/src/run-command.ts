@@ -4,7 +4,8 @@ import { execFile, spawnSync } from 'node:child_process'
 import { env } from 'node:process'
 
 export interface CommandOptions {
-  readonly env?: { readonly [name: string]: string }
+  /** Variables that are added to those of this process; an undefined one is removed. */
+  readonly env?: { readonly [name: string]: string | undefined }
   readonly timeoutMs?: number
 }
 

@@ -87,7 +87,9 @@ describe('an environment variable', () => {
       HOLDFAST_CONTEXTS_FILE: 'x',
       PATH: 'x',
     }
-    expect(load(text, { env: { ...env, HOLDFAST_ENGINES: 'x', HOLDFAST_LONG: '1' } }).ok).toBe(true)
+    expect(
+      load(text, { env: { ...env, HOLDFAST_ENGINES: 'x', HOLDFAST_LONG: '1', HOLDFAST_PROGRAMS: 'x' } }).ok,
+    ).toBe(true)
   })
 })
 
@@ -129,6 +131,7 @@ describe('the names of environment variables', () => {
       'HOLDFAST_CONTEXTS_FILE',
       'HOLDFAST_ENGINES',
       'HOLDFAST_LONG',
+      'HOLDFAST_PROGRAMS',
     ]
     expect(names.filter((name) => reserved.includes(name))).toEqual([])
   })

@@ -32,7 +32,7 @@ export type ReadFile = (path: string) => FileText
 
 /** Variables with the prefix HOLDFAST_ that are not settings: the CLI, the client, the agent or the tests read them. */
 const OTHER_VARIABLES: readonly string[] =
-  'CONFIG URL TOKEN TENANT CONTEXT CONTEXTS_FILE CA_FILE JOIN_TOKEN SEED ENGINES LONG'
+  'CONFIG URL TOKEN TENANT CONTEXT CONTEXTS_FILE CA_FILE JOIN_TOKEN SEED ENGINES LONG PROGRAMS'
     .split(' ')
     .map((name) => VARIABLE_PREFIX + name)
 /** Variables of OpenBao and Vault that set secretsStore.address if neither the file nor a HOLDFAST_ variable sets it. */

@@ -2,9 +2,10 @@ import { existsSync, lstatSync, readFileSync, realpathSync, writeFileSync } from
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { makeTempFolder } from '../temp-folder.ts'
-import { ROOT, readBaseVersion } from './build.ts'
+import { readBaseVersion } from './build.ts'
 import { applyEdit, extractPackages } from './copy-packages.ts'
 import { ADDED_MEMBERS, NEW_RECORD_FORM } from './newer-versions.ts'
+import { ROOT } from './programs.ts'
 
 const HASH = '0123456789abcdef0123456789abcdef01234567'
 

@@ -5,9 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyEdit, copyPackages, type Edit, extractPackages, type PackagesCopy } from './copy-packages.ts'
+import { ROOT } from './programs.ts'
 
-/** Folder of this tree, which is itself a build. */
-export const ROOT = join(import.meta.dirname, '../../../..')
 const BASE_FILE = '.ci/base-version'
 
 export interface Build extends PackagesCopy {
@@ -46,16 +45,3 @@ export function editedBuild(name: string, edits: readonly Edit[]): Build {
     throw error
   }
 }
-
-export interface Program {
-  readonly main: string
-  readonly env: { readonly [name: string]: string }
-}
-
-const MAIN = { server: 'packages/server/src/main.ts', agent: 'packages/agent/src/main.ts' } as const
-
-/** A program of a build. Copies have their own compile cache: entries of the shared one would outlive the copy. */
-export const programIn = (build: string, program: keyof typeof MAIN): Program => ({
-  main: join(build, MAIN[program]),
-  env: build === ROOT ? {} : { NODE_COMPILE_CACHE: join(build, 'compile-cache') },
-})

@@ -1,7 +1,7 @@
 // A platform whose two servers and three agents are processes that each run a build of their own, and change to another
 // build with the same data: the same etcd, configuration, agent state, Docker Engine and containers.
 
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeCertificates } from '../engines/certificates.ts'
 import { sharedEtcd, sharedSecretsStore } from '../engines/shared-engines.ts'
@@ -14,12 +14,13 @@ import { provision } from '../platform/set-up.ts'
 import { makeTenant } from '../platform/start-platform.ts'
 import { runCommandAsync } from '../run-command.ts'
 import { agentLog, createLabAgents, untilNodesReady } from '../scenarios/lab-agents.ts'
-import { prepareServer, type ServerProcess, urlAt } from '../scenarios/server-process.ts'
+import { initialize, prepareServer, type ServerProcess, urlAt } from '../scenarios/server-process.ts'
 import { makeTempFolder } from '../temp-folder.ts'
 import { uniqueName } from '../unique-names.ts'
 import { startBalancer } from './balancer.ts'
-import { type Build, programIn } from './build.ts'
+import type { Build } from './build.ts'
 import { createFailoverClient, type FailoverClient } from './failover-client.ts'
+import { buildHas } from './programs.ts'
 import type { StoreReading } from './read-store.ts'
 
 const TENANT = 'acme'
@@ -59,7 +60,7 @@ export async function startBuildsPlatform(first: Build): Promise<BuildsPlatform>
   const agents = createLabAgents((node) => (builds.get(node) ?? first).folder)
   const lab = await startLab({ tenants: [TENANT], nodesPerTenant: NODES, startAgent: agents.startAgent })
   const { servers, ports, root, endpoint } = await prepareServers(lab)
-  const platformToken = await initialize(first, servers[0]?.config ?? '')
+  const platformToken = await initialize(servers[0]?.config ?? '', first.folder)
   await Promise.all(servers.map((server) => server.start(first.folder)))
   const urls = ports.map(urlAt)
   const { id: tenant, token } = await makeTenant(createApiClient(urls[0] ?? '', platformToken), TENANT)
@@ -121,15 +122,13 @@ async function prepareServers(lab: Lab) {
     registries: [{ host: lab.registry.host, plainHttp: true, allowAddress: true }],
     rates: RATES,
   })
-  const servers = ports.map((port) => prepareServer(port, settingsAt(port), volumesIn))
+  const servers = ports.map((port) => prepareServer({ url: urlAt(port) }, settingsAt(port), volumesIn))
   return { servers, ports, root, endpoint: etcd.endpoints[0] ?? '' }
 }
 
 /** Turns volumes on in a build that knows them; an older server rejects the setting. */
 const volumesIn = (build: string): { [name: string]: string } =>
-  existsSync(join(build, 'packages/server/src/operations/volumes'))
-    ? { HOLDFAST_VOLUMES_ENABLED: 'true' }
-    : {}
+  buildHas(build, 'packages/server/src/operations/volumes') ? { HOLDFAST_VOLUMES_ENABLED: 'true' } : {}
 
 async function readDump(dump: KeyDump, root: string, build: Build): Promise<StoreReading> {
   const folder = makeTempFolder('dump')
@@ -145,10 +144,4 @@ async function readDump(dump: KeyDump, root: string, build: Build): Promise<Stor
 
 function missing(name: string): never {
   throw new Error(`no node is called ${name}`)
-}
-
-/** Initializes the platform with the server's own command and returns its first token. */
-async function initialize(build: Build, config: string): Promise<string> {
-  const { main, env } = programIn(build.folder, 'server')
-  return (await runCommandAsync(process.execPath, [main, 'init', '--config', config], { env })).trim()
 }

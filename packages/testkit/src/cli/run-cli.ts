@@ -4,15 +4,17 @@ import { execFile, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { makeTempFolder } from '@holdfast/testkit'
+import { programIn, ROOT, testedBuild } from '../builds/programs.ts'
 
-const ROOT = join(import.meta.dirname, '../../../..')
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const BUILD = join(ROOT, 'scripts/build-cli.ts')
 
 let built: Promise<string> | undefined
 
-/** Path of the bundled CLI, which is bundled only once per process. */
-export function bundledCli(): Promise<string> {
+/** Path of the bundled CLI: that of the tested build, or of this tree, bundled only once per process. */
+export async function bundledCli(): Promise<string> {
+  const build = testedBuild()
+  if (build !== ROOT) return programIn(build, 'cli').main
   built ??= bundle()
   return built
 }

@@ -10,7 +10,8 @@ import { waitUntilStopped } from './process-record.ts'
 export interface EngineCommand {
   readonly binary: string
   readonly args: readonly string[]
-  readonly env?: { readonly [name: string]: string }
+  /** Variables that are added to those of this process; an undefined one is removed. */
+  readonly env?: { readonly [name: string]: string | undefined }
   /** File to which stdout and stderr are appended; its last lines are quoted if the engine does not start. */
   readonly logFile: string
   /**

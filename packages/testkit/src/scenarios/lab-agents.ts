@@ -1,14 +1,13 @@
 // The agents of a lab. Each agent is enrolled by its own command with a join token that a tenant administrator requested,
 // and runs as a process of its node, so that it ends when the node loses power.
 
-import { existsSync, mkdirSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { NODE_COUNTRY, NODE_REGION } from '@holdfast/contract'
 import { type LabNode, type ManagedProcess, waitUntil } from '@holdfast/testkit'
-import { programIn, ROOT } from '../builds/build.ts'
+import { buildHas, programIn, testedBuild } from '../builds/programs.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 
-const NODE = join(ROOT, 'node_modules/.bin/node')
 const STEPPED_CLOCK = new URL('../faults/stepped-clock.ts', import.meta.url).href
 /** The default size of each node's pool. The file is allocated, so it is small. */
 const POOL_SIZE = '1Gi'
@@ -62,9 +61,9 @@ export interface AgentSettings {
   readonly steppableClock?: boolean
 }
 
-/** `buildOf` returns the folder of the build that a node's agent runs from its next start; by default it is this tree. */
+/** `buildOf` returns the folder of the build that a node's agent runs from its next start; by default the tested build. */
 export function createLabAgents(
-  buildOf: (node: LabNode) => string = () => ROOT,
+  buildOf: (node: LabNode) => string = () => testedBuild(),
   poolSize = POOL_SIZE,
   settings: AgentSettings = {},
 ): LabAgents {
@@ -73,8 +72,8 @@ export function createLabAgents(
   // A node has a new engine after each power-on.
   const fencers = new WeakMap<LabNode['engine'], ManagedProcess>()
   const runEnroll = async (node: LabNode, words: readonly string[], token: { [name: string]: string }) => {
-    const { main, env } = programIn(buildOf(node), 'agent')
-    const output = await node.exec([NODE, main, 'enroll', ...words], { env: { ...env, ...token } })
+    const { node: binary, main, env } = programIn(buildOf(node), 'agent')
+    const output = await node.exec([binary, main, 'enroll', ...words], { env: { ...env, ...token } })
     enrolled.add(node)
     configured.delete(node)
     return /node_[0-9A-Z]{26}/.exec(output)?.[0] ?? ''
@@ -166,14 +165,14 @@ function runAgent(
   settings: AgentSettings & { readonly poolSize: string; readonly labels: Labels | undefined },
 ): ManagedProcess {
   const { poolSize, labels, promiseLeaseSeconds: lease } = settings
-  const { main, env } = programIn(build, 'agent')
+  const { node: binary, main, env } = programIn(build, 'agent')
   return node.startProcess({
-    binary: NODE,
+    binary,
     args: [
       ...[main, 'run', '--state', stateOf(node)],
       ...configuredWords(labels),
       ...routingWords(node),
-      ...volumeWords(node, main, poolSize),
+      ...volumeWords(node, build, poolSize),
       ...(lease === undefined ? [] : ['--promise-lease', String(lease)]),
     ],
     env: { ...env, ...clockEnv(node, settings) },
@@ -196,7 +195,7 @@ const clockEnv = (node: LabNode, { steppableClock }: AgentSettings): { readonly 
 /** The folder of the fencer's files. It is lost at a power cut, as a folder in memory is. */
 export const fencerFolder = (node: LabNode): string => join(node.folder, 'run', 'fencer')
 /** Whether the build has a fencer that its agent uses. */
-const hasFencer = (main: string): boolean => existsSync(join(dirname(main), 'fencer/keep-deadlines.ts'))
+const hasFencer = (build: string): boolean => buildHas(build, 'packages/agent/src/fencer/keep-deadlines.ts')
 
 /** Undefined for an older build without a fencer. */
 function runFencer(
@@ -204,22 +203,22 @@ function runFencer(
   build: string,
   clock: { readonly [name: string]: string },
 ): ManagedProcess | undefined {
-  const { main, env } = programIn(build, 'agent')
-  if (!hasFencer(main)) return undefined
+  if (!hasFencer(build)) return undefined
+  const { node: binary, main, env } = programIn(build, 'fencer')
   const folder = fencerFolder(node)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const files = ['--deadlines', join(folder, 'deadlines.json'), '--report', join(folder, 'report.json')]
   return node.startProcess({
-    binary: NODE,
-    args: [join(dirname(main), 'fencer-main.ts'), ...files],
+    binary,
+    args: [main, ...files],
     env: { ...env, ...clock },
     logFile: join(node.folder, 'fencer.log'),
   })
 }
 
 /** Command-line arguments for volumes: a pool on the node's disk, the peer port and the cgroup. An older build has none. */
-function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
-  if (!existsSync(join(dirname(main), 'command/peer-line.ts'))) return []
+function volumeWords(node: LabNode, build: string, poolSize: string): string[] {
+  if (!buildHas(build, 'packages/agent/src/command/peer-line.ts')) return []
   return [
     '--pool',
     `${join(node.disk, 'pool.img')}:${poolSize}`,
@@ -227,7 +226,7 @@ function volumeWords(node: LabNode, main: string, poolSize: string): string[] {
     node.address,
     '--cgroup',
     `${node.engine.cgroup.replace(/^\//, '')}/writers`,
-    ...(hasFencer(main) ? ['--fencer', fencerFolder(node)] : []),
+    ...(hasFencer(build) ? ['--fencer', fencerFolder(node)] : []),
   ]
 }
 

@@ -1,7 +1,9 @@
 // A server of the platform in its own process, so that it can be killed with SIGKILL and restarted with the same configuration
 // at the same address.
 
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { get as httpGet, type IncomingMessage } from 'node:http'
+import { get as httpsGet } from 'node:https'
 import { join } from 'node:path'
 import {
   type EngineProcess,
@@ -11,10 +13,14 @@ import {
   startEngineProcess,
   waitUntil,
 } from '@holdfast/testkit'
-import { programIn, ROOT } from '../builds/build.ts'
+import { buildHas, programIn, testedBuild } from '../builds/programs.ts'
 import { type ApiClient, createApiClient } from '../platform/api-client.ts'
 import { provision } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
+import { runCommandAsync } from '../run-command.ts'
+
+/** How long a server may take to answer whether it is ready. */
+const READY_MS = 1_000
 
 export interface ServerProcess {
   /** Everything that the server has logged, over all restarts. */
@@ -23,7 +29,7 @@ export interface ServerProcess {
   kill(): Promise<void>
   /** Ends the server gracefully. */
   terminate(): Promise<void>
-  /** Starts the server from the folder of a build, by default from this tree. Resolves once it answers. */
+  /** Starts the server from the folder of a build, by default the tested build. Resolves once it is ready. */
   start(build?: string): Promise<void>
   /** Starts the server from the folder of a build and returns the exit code with which it ends. */
   exitCodeOf(build: string): Promise<number | null>
@@ -31,40 +37,54 @@ export interface ServerProcess {
   remove(): Promise<void>
 }
 
+export interface PreparedServer extends ServerProcess {
+  /** Path of the configuration file. */
+  readonly config: string
+  /** Replaces the configuration, for the next start. */
+  configure(settings: object): void
+}
+
 /** `variables`: environment variables of the process. */
 export async function startServerProcess(
-  platform: Platform,
+  platform: Pick<Platform, 'config'>,
   roles: readonly string[],
   variables: { readonly [name: string]: string } = {},
 ): Promise<ServerProcess> {
   const port = await freePort()
   const settings = await settingsOf(platform, port, urlAt(port), roles)
-  const server = prepareServer(port, settings, () => variables)
+  const server = prepareServer({ url: urlAt(port) }, settings, () => variables)
   await server.start()
   return server
 }
 
 export const urlAt = (port: number): string => `http://127.0.0.1:${port}`
 
+/** Where a server answers. */
+interface ServerPlace {
+  readonly url: string
+  /** The authority of the server's certificate as PEM, for a server with TLS. */
+  readonly ca?: string
+}
+
 /**
- * Writes the configuration of a server at a port of this machine, without starting the server. `variablesOf` returns the
- * environment variables for the folder of a build, for settings that an older build does not know.
+ * Writes the configuration of a server, without starting the server. `variablesOf` returns the environment variables for the
+ * folder of a build, for settings that an older build does not know.
  */
 export function prepareServer(
-  port: number,
+  place: ServerPlace,
   settings: object,
   variablesOf: (build: string) => { readonly [name: string]: string } = () => ({}),
-): ServerProcess & { readonly config: string } {
+): PreparedServer {
   const folder = makeTempFolder('server')
-  const url = urlAt(port)
   const config = join(folder.path, 'config.json')
-  writeFileSync(config, JSON.stringify(settings), { mode: 0o600 })
+  const configure = (to: object): void => writeFileSync(config, JSON.stringify(to), { mode: 0o600 })
+  configure(settings)
   const logFile = join(folder.path, 'server.log')
   const run = (build: string) => {
-    const { main, env } = programIn(build, 'server')
+    const { node: binary, main, env } = programIn(build, 'server')
     const args = [main, 'serve', '--config', config]
     return startEngineProcess({
-      binary: process.execPath,
+      binary,
       args,
       env: { ...env, ...drainIn(build), ...variablesOf(build) },
       logFile,
@@ -73,13 +93,14 @@ export function prepareServer(
   let running: EngineProcess | undefined
   return {
     config,
+    configure,
     output: () => readFileSync(logFile, 'utf8'),
-    api: (token) => createApiClient(url, token),
+    api: (token) => createApiClient(place.url, token),
     kill: async () => running?.kill(),
     terminate: async () => running?.terminate(),
-    async start(build = ROOT) {
+    async start(build = testedBuild()) {
       running = run(build)
-      await untilReady(running, url)
+      await untilReady(running, place)
     },
     exitCodeOf: (build) => run(build).exited,
     async remove() {
@@ -89,18 +110,31 @@ export function prepareServer(
   }
 }
 
-/** Shortens the drain of a build that has one, so that a restart takes a second; an older server rejects the setting. */
-const drainIn = (build: string): { [name: string]: string } =>
-  existsSync(join(build, 'packages/server/src/lifecycle/drain.ts'))
-    ? { HOLDFAST_LISTEN_DRAIN_SECONDS: '1' }
-    : {}
-
-async function untilReady(server: EngineProcess, url: string): Promise<void> {
-  const giveUp = () => (server.hasExited() ? `its process ended. ${server.logTail()}` : undefined)
-  await waitUntil(() => isReady(url), { what: `the server at ${url} answers`, timeoutMs: 60_000, giveUp })
+/** Initializes the platform of a configuration with the server's own command, and returns its first token. */
+export async function initialize(config: string, build = testedBuild()): Promise<string> {
+  const { node, main, env } = programIn(build, 'server')
+  return (await runCommandAsync(node, [main, 'init', '--config', config], { env })).trim()
 }
 
-async function settingsOf({ config }: Platform, port: number, url: string, roles: readonly string[]) {
+/** Shortens the drain of a build that has one, so that a restart takes a second; an older server rejects the setting. */
+const drainIn = (build: string): { [name: string]: string } =>
+  buildHas(build, 'packages/server/src/lifecycle/drain.ts') ? { HOLDFAST_LISTEN_DRAIN_SECONDS: '1' } : {}
+
+async function untilReady(server: EngineProcess, place: ServerPlace): Promise<void> {
+  const giveUp = () => (server.hasExited() ? `its process ended. ${server.logTail()}` : undefined)
+  await waitUntil(() => isReady(place), {
+    what: `the server at ${place.url} answers`,
+    timeoutMs: 60_000,
+    giveUp,
+  })
+}
+
+async function settingsOf(
+  { config }: Pick<Platform, 'config'>,
+  port: number,
+  url: string,
+  roles: readonly string[],
+) {
   const { address, rootToken } = await sharedSecretsStore()
   const { etcd, registries, rates, cluster, volumes } = config
   return {
@@ -117,7 +151,15 @@ async function settingsOf({ config }: Platform, port: number, url: string, roles
   }
 }
 
-async function isReady(url: string): Promise<boolean> {
-  const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined)
-  return answer?.status === 200
+function isReady({ url, ca }: ServerPlace): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const answered = (response: IncomingMessage): void => {
+    response.resume()
+    resolve(response.statusCode === 200)
+  }
+  const [at, timeout] = [`${url}/readyz`, READY_MS]
+  const asked =
+    ca === undefined ? httpGet(at, { timeout }, answered) : httpsGet(at, { timeout, ca }, answered)
+  asked.on('timeout', () => asked.destroy()).on('error', () => resolve(false))
+  return promise
 }
