@@ -2,10 +2,10 @@
 # Sourced by try-setup, which sets MACHINE to a folder of its own.
 # shellcheck shell=bash
 
-readonly ROOT_CACHE="${HOLDFAST_ENGINES:-$HOME/.cache/holdfast}/debian-12-machine-1"
+readonly ROOT_CACHE="${HOLDFAST_ENGINES:-$HOME/.cache/holdfast}/debian-12-machine-2"
 readonly MIRROR="${DEBIAN_MIRROR:-http://deb.debian.org/debian}"
 # The dependencies of the packages. apt finds them in its archive, because the machine has no network.
-readonly ARCHIVE=(openssl)
+readonly ARCHIVE=(openssl docker.io iptables btrfs-progs ca-certificates)
 machine_pid= leader=
 
 # The root file system is made once. It gets its name when it is complete.

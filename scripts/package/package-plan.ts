@@ -54,11 +54,9 @@ const NODE_LIBRARIES = {
 }
 const ENGINES_FOLDER = '/usr/lib/holdfast/engines'
 const ENGINE_SETTINGS = ['/etc/holdfast/etcd.env', '/etc/holdfast/vault.hcl']
-const AGENT_EXAMPLE = `# Copy to /etc/systemd/system/holdfast-agent.service.d/options.conf, then: systemctl daemon-reload
+const AGENT_EXAMPLE = `# Copy to /etc/holdfast/agent.env, then: systemctl restart holdfast-agent
 # All options: holdfast-agent --help
-[Service]
-ExecStart=
-ExecStart=/usr/bin/holdfast-agent run --state /var/lib/holdfast-agent --peer-address 10.0.0.21:8081
+OPTIONS=--peer-address 10.0.0.21:8081
 `
 
 /** Which package installs a unit: units of engines belong to the engines, the others to the package of their folder. */
@@ -107,14 +105,14 @@ function planAgent(built: Built): PackagePlan {
   const example: Content = {
     kind: 'text',
     text: AGENT_EXAMPLE,
-    to: '/etc/holdfast/agent.example.conf',
+    to: '/etc/holdfast/agent.example.env',
     mode: PLAIN,
     config: true,
   }
   return {
     ...program('holdfast-agent', built, programs, [example], {
       users: [],
-      purged: [],
+      purged: ['/etc/holdfast/agent.env'],
       // Restarting the router would close the connections of clients for an upgrade that does not concern it.
       keepRunning: ['holdfast-caddy.service'],
     }),

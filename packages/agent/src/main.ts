@@ -16,12 +16,14 @@ import { startAgent, WRITERS_CGROUP } from './agent.ts'
 import {
   type EnrollLine,
   FENCER_FOLDER,
+  OPTIONS_FILE,
   type RunLine,
   readCommandLine,
   USAGE,
 } from './command/command-line.ts'
 import { UsageError } from './command/usage-error.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
+import { requireUnit, startUnit } from './enroll/start-unit.ts'
 import { EngineError } from './ports/engine.ts'
 import { startSession } from './session/start-session.ts'
 import { loadNodeState } from './state/node-state.ts'
@@ -29,6 +31,8 @@ import { loadNodeState } from './state/node-state.ts'
 const UNIX = 'unix://'
 
 async function runEnroll(line: EnrollLine): Promise<void> {
+  // Before the join token is spent.
+  if (line.start !== undefined) await requireUnit()
   const engineVersion = await createDockerEngine(line.engine.slice(UNIX.length)).version()
   const { nodeId, warnings = [] } = await enroll({
     server: line.server,
@@ -45,9 +49,15 @@ async function runEnroll(line: EnrollLine): Promise<void> {
     engineVersion,
   })
   for (const { code, why } of warnings) process.stderr.write(`Warning: ${code}: ${why}\n`)
-  process.stdout.write(
-    `Enrolled ${line.name} as ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`,
-  )
+  if (line.start === undefined) {
+    process.stdout.write(
+      `Enrolled ${line.name} as ${nodeId}. Start it with: holdfast-agent run --state ${line.state}\n`,
+    )
+    return
+  }
+  process.stdout.write(`Enrolled ${line.name} as ${nodeId}.\n`)
+  await startUnit(OPTIONS_FILE, line.start)
+  process.stdout.write('The node runs, and starts at each boot.\n')
 }
 
 async function run({

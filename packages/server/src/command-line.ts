@@ -19,7 +19,7 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
                                                     name every fault of the configuration; the profile
                                                     also refuses what is meant for development and labs
   holdfast-server setup --single --public-url URL [--listen-port PORT] [--unseal-key-file FILE] [--dry-run]
-                        [--engines DIR] [--root DIR]
+                        [--tenant NAME] [--registry HOST [--registry-ca FILE]] [--engines DIR] [--root DIR]
                                                     set up etcd, the secrets store, the broker and the server
                                                     on this machine and print the first token and the unseal
                                                     key; may be repeated; --dry-run prints the steps
@@ -72,6 +72,9 @@ const OPTIONS = {
     '--dry-run': false,
     '--engines': true,
     '--root': true,
+    '--tenant': true,
+    '--registry': true,
+    '--registry-ca': true,
   },
   doctor: { '--config': true, '--disk': false, '--json': false },
   'upgrade plan': { '--config': true, '--json': false },

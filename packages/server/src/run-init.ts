@@ -7,6 +7,7 @@ import { connectEtcd, connectSecretsWriter } from './connect-engines.ts'
 import {
   type InitializeDeps,
   type Initialized,
+  type InitializeOptions,
   initialize,
   provisionTenants,
 } from './operations/tenants/initialize.ts'
@@ -42,10 +43,8 @@ export async function runInit(config: Config, { reissue, operatorTokenFile }: In
 }
 
 /** Creates the platform tenant with the identity of the configuration, and prints nothing. */
-export const createPlatform = (
-  config: Config,
-  options: { readonly reissue: boolean },
-): Promise<Initialized> => withPlatform(config, (parts) => initialize(parts, options))
+export const createPlatform = (config: Config, options: InitializeOptions): Promise<Initialized> =>
+  withPlatform(config, (parts) => initialize(parts, options))
 
 async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => Promise<T>): Promise<T> {
   const log = pino({ level: 'error' }, process.stderr)

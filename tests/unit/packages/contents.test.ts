@@ -68,7 +68,7 @@ describe('contents', () => {
     ['holdfast-server', ['/usr/bin/holdfast-server', '/etc/holdfast/server.example.yaml']],
     [
       'holdfast-agent',
-      ['/usr/bin/holdfast-agent', '/usr/bin/holdfast-fencer', '/etc/holdfast/agent.example.conf'],
+      ['/usr/bin/holdfast-agent', '/usr/bin/holdfast-fencer', '/etc/holdfast/agent.example.env'],
     ],
     ['holdfast-cli', ['/usr/bin/holdfast']],
     [

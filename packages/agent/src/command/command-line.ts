@@ -11,6 +11,9 @@ import { UsageError } from './usage-error.ts'
 const DEFAULT_STATE = '/var/lib/holdfast-agent'
 const DEFAULT_ENGINE = 'unix:///var/run/docker.sock'
 
+/** The file with the options of holdfast-agent.service. */
+export const OPTIONS_FILE = '/etc/holdfast/agent.env'
+
 /** The folder of holdfast-fencer.service. */
 export const FENCER_FOLDER = '/run/holdfast-fencer'
 
@@ -21,6 +24,8 @@ export const USAGE = `holdfast-agent: the node agent of Holdfast
          [--label KEY=VALUE]...
          [--cpu-millis N --memory-bytes N]                  offer less than the whole machine
          [--state DIR] [--engine unix:///...]
+         [--start [OPTION OF run]...]                       then enable and start the units of the agent with these
+                                                            options, which ${OPTIONS_FILE} keeps
   holdfast-agent run [--state DIR]                          run until SIGTERM; containers keep running after it
          [--label KEY=VALUE]... | [--labels none]           labels for this run instead of the enrolled ones
          [--routes-listen ADDRESS,...]                      where Caddy serves routes (default :80)
@@ -60,6 +65,8 @@ export interface EnrollLine {
   readonly capacity: { readonly cpuMillis: number; readonly memoryBytes: number } | undefined
   readonly state: string
   readonly engine: string
+  /** Options of `run` with which the units are started; undefined: the units are not started. */
+  readonly start: readonly string[] | undefined
 }
 
 export interface RunLine {
@@ -84,10 +91,14 @@ export type CommandLine = EnrollLine | RunLine
 
 const CA_PIN = /^sha256:[0-9a-f]{64}$/i
 const ENROLL_OPTIONS = ['server', 'token', 'name', 'ca', 'ca-pin', 'cpu-millis', 'memory-bytes', 'engine']
+/** The options of `run` that describe the machine and not its enrollment. */
+const MACHINE_OPTIONS = ['pool', 'cgroup', 'fencer', ...PEER_OPTIONS, ...ROUTING_OPTIONS]
 const OPTIONS = {
-  enroll: ['state', 'label', ...ENROLL_OPTIONS],
-  run: ['state', 'label', 'labels', 'pool', 'cgroup', 'fencer', ...PEER_OPTIONS, ...ROUTING_OPTIONS],
+  enroll: ['state', 'label', 'start', ...ENROLL_OPTIONS, ...MACHINE_OPTIONS],
+  run: ['state', 'label', 'labels', ...MACHINE_OPTIONS],
 }
+/** Options without a value. */
+const FLAGS = ['start']
 
 export function readCommandLine(
   words: readonly string[],
@@ -149,7 +160,31 @@ function readEnroll({ once, labels }: Options, joinToken: string | undefined): E
     capacity: readCapacity(once.get('cpu-millis'), once.get('memory-bytes')),
     state: once.get('state') ?? DEFAULT_STATE,
     engine,
+    start: readStart(once),
   }
+}
+
+/** systemd splits the options of the unit at spaces, and gives quotes, backslashes and dollar signs a meaning. */
+const PLAIN_WORD = /^[A-Za-z0-9._/:,@=+[\]-]+$/
+
+/** Checks the options of `run` now, because a unit that does not start would report the mistake in its log only. */
+function readStart(once: ReadonlyMap<string, string>): EnrollLine['start'] {
+  const given = MACHINE_OPTIONS.filter((option) => once.has(option))
+  if (!once.has('start')) {
+    if (given[0] === undefined) return undefined
+    throw new UsageError(`--${given[0]} is an option of run; enroll accepts it after --start.`)
+  }
+  if ((once.get('state') ?? DEFAULT_STATE) !== DEFAULT_STATE)
+    throw new UsageError(`--start: the unit uses ${DEFAULT_STATE}; omit --state.`)
+  readRun({ once, labels: {} })
+  return given.flatMap((option) => [`--${option}`, readWord(option, once.get(option) ?? '')])
+}
+
+function readWord(option: string, value: string): string {
+  if (PLAIN_WORD.test(value)) return value
+  throw new UsageError(
+    `--${option} ${value}: accepted after --start are letters, digits and . _ / : , @ = + [ ] -`,
+  )
 }
 
 function needed(option: string, value: string | undefined): string {
@@ -187,13 +222,13 @@ interface Options {
   readonly labels: { readonly [key: string]: string }
 }
 
-/** Parses options. Every option has a value; only --label may be repeated. */
+/** Parses options. Every option but a flag has a value; only --label may be repeated. */
 function readOptions(command: keyof typeof OPTIONS, words: readonly string[]): Options {
   const once = new Map<string, string>()
   const labels = new Map<string, string>()
-  for (let index = 0; index < words.length; index += 2) {
+  for (let index = 0; index < words.length; index += 1) {
     const option = readOption(command, words[index] ?? '')
-    const value = words[index + 1]
+    const value = FLAGS.includes(option) ? '' : words[++index]
     if (value === undefined) throw new UsageError(`--${option} has no value.`)
     const equals = value.indexOf('=')
     if (option === 'label' && equals < 1) throw new UsageError(`--label ${value}: accepted is KEY=VALUE.`)

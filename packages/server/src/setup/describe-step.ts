@@ -23,7 +23,7 @@ export function describeStep(step: Step): string {
     case 'platform':
       return step.reissue
         ? 'replace the first token of the platform, which an interrupted setup did not show'
-        : 'create the platform and its first token'
+        : `create the platform${step.tenant === undefined ? '' : `, the tenant ${step.tenant}`} and its first token`
     case 'show':
       return "revoke the operator's token of the secrets store, then print the first token and the unseal key once"
   }

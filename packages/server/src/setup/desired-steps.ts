@@ -2,6 +2,7 @@
 // state is already reached can be left out.
 
 import { isIP } from 'node:net'
+import { defined } from '@holdfast/contract'
 import { brokerConfig, etcdEnvironment, secretsStoreConfig, serverConfig } from './file-contents.ts'
 import {
   CERTIFICATES,
@@ -39,7 +40,7 @@ export function desiredSteps(options: SetupOptions): readonly Step[] {
     start('secretsStore', [layout.secretsStoreConfig], layout, ['vault']),
     { kind: 'unseal', keyFrom: 'new store' },
     ...identities(options, layout),
-    { kind: 'platform', reissue: false },
+    { kind: 'platform', reissue: false, ...defined({ tenant: options.tenant }) },
     start('broker', [layout.brokerConfig, layout.brokerSecretId, layout.brokerKey], layout, [
       'broker',
       'etcd-client-broker',

@@ -108,7 +108,11 @@ interface Process {
   readonly identity?: { readonly name: 'api' | 'broker'; readonly secretId: string }
 }
 
-function configuration({ publicUrl, ports }: SetupOptions, layout: Layout, process: Process): string {
+function configuration(
+  { publicUrl, ports, registry }: SetupOptions,
+  layout: Layout,
+  process: Process,
+): string {
   const { host, port } = process.listen
   const [own, client] = [layout.certificate(process.certificate), layout.certificate(process.client)]
   const ca = layout.authority.cert
@@ -136,8 +140,16 @@ function configuration({ publicUrl, ports }: SetupOptions, layout: Layout, proce
     '  - host: docker.io',
     '    endpoint: registry-1.docker.io',
     '    tokenRealms: [auth.docker.io]',
+    ...(registry === undefined ? [] : ownRegistry(registry)),
   ])
 }
+
+/** The operator names the registry, so it may be at a private address. */
+const ownRegistry = ({ host, ca }: NonNullable<SetupOptions['registry']>): string[] => [
+  `  - host: ${quote(host)}`,
+  '    allowAddress: true',
+  ...(ca === undefined ? [] : [`    ca: ${quote(ca)}`]),
+]
 
 const identity = ({ name, secretId }: { readonly name: string; readonly secretId: string }) => [
   `  ${name}:`,

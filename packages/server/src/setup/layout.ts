@@ -28,6 +28,10 @@ export interface SetupOptions {
   /** Folder with the executables `etcd` and `vault`. It is not below `root`. */
   readonly engines: string
   readonly ports: Ports
+  /** Name of the tenant that is created together with the platform. */
+  readonly tenant?: string
+  /** A registry that images may come from, besides Docker Hub. */
+  readonly registry?: { readonly host: string; readonly ca?: string }
 }
 
 export const UNITS = {

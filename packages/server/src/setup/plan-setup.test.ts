@@ -102,6 +102,18 @@ test('an empty machine needs all steps, in order', () => {
   `)
 })
 
+test('a tenant is created together with the platform, and a registry is allowed in both configurations', () => {
+  const more = { ...options, tenant: 'acme', registry: { host: 'r.example:5000', ca: '/ca.pem' } }
+  const steps = desiredSteps(more)
+  expect(steps.map(describeStep)).toContain('create the platform, the tenant acme and its first token')
+  const entry = '  - host: "r.example:5000"\n    allowAddress: true\n    ca: "/ca.pem"\n'
+  const configs = steps.flatMap((step) =>
+    step.kind === 'identity' ? [step.config.content.endsWith(entry)] : [],
+  )
+  expect(configs).toEqual([true, true])
+  expect(planSetup(finished(), more)).toEqual({ kind: 'steps', steps: [] })
+})
+
 const without = <T>(map: ReadonlyMap<string, T>, path: string): Map<string, T> =>
   new Map([...map].filter(([key]) => key !== path))
 const changed = (path: string, change: Partial<FileFact>): Partial<SetupFacts> => {

@@ -2,6 +2,7 @@
 // everything once. Each credential is on disk before the next call, so an interrupted setup loses none.
 
 import { setTimeout as pause } from 'node:timers/promises'
+import { defined } from '@holdfast/contract'
 import type { Config } from '../config/schema.ts'
 import { type Secret, secret } from '../ports/secret.ts'
 import type { StoreUnsealer } from '../ports/store-unsealer.ts'
@@ -62,14 +63,14 @@ export async function issueIdentityStep(step: IdentityStep, work: Performing): P
   writeOwned(work.machine, step.config, content)
 }
 
-export async function createPlatformStep({ reissue }: PlatformStep, work: Performing): Promise<void> {
+export async function createPlatformStep({ reissue, tenant }: PlatformStep, work: Performing): Promise<void> {
   const layout = layoutBelow(work.options.root)
   const config = gatherServiceConfig(layout, 'server')
   if (config === undefined)
     throw new SetupFault(
       `${layout.serverConfig} has faults. List them with: holdfast-server check-config --config ${layout.serverConfig}`,
     )
-  const result = await createPlatform(config, { reissue })
+  const result = await createPlatform(config, { reissue, ...defined({ firstTenant: tenant }) })
   if (result.kind === 'secrets_store_unavailable')
     throw new SetupFault('The secrets store does not answer or refuses. Read its log, then run setup again.')
   if (result.kind === 'already') return

@@ -17,6 +17,40 @@ test.each<[string, [string, string][], number]>([
   expect(read(...entries)).toMatchObject({ kind: 'run', run: { options: { listenPort, root: '/' } } })
 })
 
+test('accepts a first tenant and a registry with its own authority', () => {
+  const given: [string, string][] = [
+    ['--public-url', 'https://a.example:8443'],
+    ['--tenant', 'acme'],
+    ['--registry', 'registry.a.example:5000'],
+    ['--registry-ca', '/etc/holdfast/registry-ca.pem'],
+  ]
+  expect(read(...given)).toMatchObject({
+    kind: 'run',
+    run: {
+      options: {
+        tenant: 'acme',
+        registry: { host: 'registry.a.example:5000', ca: '/etc/holdfast/registry-ca.pem' },
+      },
+    },
+  })
+})
+
+test.each<[string, [string, string], string]>([
+  ['a tenant with a capital letter', ['--tenant', 'Acme'], '--tenant Acme: accepted are lowercase'],
+  ['the name of the platform tenant', ['--tenant', 'platform'], 'other than platform'],
+  [
+    'a registry with a scheme',
+    ['--registry', 'https://a.example'],
+    '--registry https://a.example: accepted is host',
+  ],
+  ['an authority without a registry', ['--registry-ca', '/ca.pem'], '--registry-ca needs --registry'],
+])('rejects %s', (_, entry, why) => {
+  expect(read(['--public-url', 'https://a.example:8443'], entry)).toEqual({
+    kind: 'fault',
+    why: expect.stringContaining(why),
+  })
+})
+
 test.each<[string, [string, string][], string]>([
   ['no address', [], 'setup needs --public-url https://HOST:PORT'],
   ['plain HTTP', [['--public-url', 'http://a.example:8443']], 'setup needs --public-url https://HOST:PORT'],

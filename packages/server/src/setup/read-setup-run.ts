@@ -1,7 +1,8 @@
 // The options of `holdfast-server setup`, checked together. A mistake is one sentence on what was received and is accepted.
 
-import { origin } from '../config/forms.ts'
-import { DEFAULT_PORTS } from './layout.ts'
+import { defined, isTenantId, TENANT_NAME } from '@holdfast/contract'
+import { filePath, origin, registryHost } from '../config/forms.ts'
+import { DEFAULT_PORTS, type SetupOptions } from './layout.ts'
 import type { SetupRun } from './run-setup.ts'
 
 export type SetupRunRead =
@@ -26,14 +27,41 @@ export function readSetupRun(options: ReadonlyMap<string, string>): SetupRunRead
     return fault('--root and --engines are absolute paths.')
   if (root !== '/' && !options.has('--dry-run'))
     return fault('--root needs --dry-run: the units read their files below / only.')
+  const wrong = explainFirst(options)
+  if (wrong !== undefined) return fault(wrong)
   return {
     kind: 'run',
     run: {
-      options: { root, publicUrl, listenPort, engines, ports: DEFAULT_PORTS },
+      options: { root, publicUrl, listenPort, engines, ports: DEFAULT_PORTS, ...readFirst(options) },
       dryRun: options.has('--dry-run'),
       unsealKeyFile: options.get('--unseal-key-file'),
     },
   }
+}
+
+/** The tenant and the registry that the first run writes besides the platform. */
+function readFirst(options: ReadonlyMap<string, string>): Pick<SetupOptions, 'tenant' | 'registry'> {
+  const [tenant, host, ca] = [
+    options.get('--tenant'),
+    options.get('--registry'),
+    options.get('--registry-ca'),
+  ]
+  return defined({ tenant, registry: host === undefined ? undefined : { host, ...defined({ ca }) } })
+}
+
+function explainFirst(options: ReadonlyMap<string, string>): string | undefined {
+  const [tenant, host, ca] = [
+    options.get('--tenant'),
+    options.get('--registry'),
+    options.get('--registry-ca'),
+  ]
+  if (tenant !== undefined && (!TENANT_NAME.test(tenant) || isTenantId(tenant) || tenant === 'platform'))
+    return `--tenant ${tenant}: accepted are lowercase letters, digits and hyphens, beginning with a letter, other than platform.`
+  if (host !== undefined && !registryHost.test(host))
+    return `--registry ${host}: accepted is ${registryHost.accepts}.`
+  if (ca === undefined) return undefined
+  if (host === undefined) return '--registry-ca needs --registry HOST.'
+  return filePath.test(ca) ? undefined : `--registry-ca ${ca}: accepted is ${filePath.accepts}.`
 }
 
 const NEEDS_PORT = `The server listens on the port of --public-url, which must be from ${LOWEST_PORT} to ${HIGHEST_PORT}. If a proxy or the firewall forwards another port to it, pass --listen-port, for example 8443.`

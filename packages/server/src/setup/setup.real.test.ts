@@ -29,7 +29,7 @@ async function openWorld(): Promise<{ options: SetupOptions; machine: ProcessMac
     await freePorts(6)
   const ports = { etcd, etcdPeers, secretsStore, secretsStoreCluster, broker }
   const publicUrl = `https://localhost:${listen}`
-  return { options: { root, publicUrl, listenPort: listen, engines, ports }, machine }
+  return { options: { root, publicUrl, listenPort: listen, engines, ports, tenant: 'acme' }, machine }
 }
 
 async function run(options: SetupOptions, machine: Machine, change: Partial<SetupRun> = {}) {
@@ -129,6 +129,7 @@ test('setup serves a platform, continues after an interruption and changes nothi
 
   expect(await getStatus(options, '/api/v1/me', token)).toBe(200)
   expect(await getStatus(options, '/api/v1/me', `${token}x`)).toBe(401)
+  expect(await getStatus(options, '/api/v1/tenants/acme', token)).toBe(200)
   const { config, state } = layoutBelow(options.root)
   for (const entry of readdirSync(config, { recursive: true, withFileTypes: true }))
     if (/key|secret-id/.test(entry.name))

@@ -74,6 +74,8 @@ export interface PlatformStep {
   readonly kind: 'platform'
   /** Whether a token that an interrupted setup created but did not keep is replaced. */
   readonly reissue: boolean
+  /** Name of the tenant that is created with the platform. */
+  readonly tenant?: string
 }
 
 /** Revokes the operator's token, shows the pending credentials once and deletes their file. */

@@ -1,5 +1,6 @@
 // `holdfast-server init`: creates the platform tenant and its first token, once; `--reissue` replaces a lost token. As
-// for every tenant, the secrets mount is created before the tenant's record.
+// for every tenant, the secrets mount is created before the tenant's record. The first tenant of users can be created in the
+// same transaction.
 
 import { asTenantId, type TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
@@ -9,6 +10,8 @@ import type { Store } from '../../store/store.ts'
 import { globally, type Transaction } from '../../store/transaction.ts'
 import type { Caller } from '../caller.ts'
 import { recordAudit } from '../record-write.ts'
+import { claimTenantName } from './tenant-names.ts'
+import { putNewTenant } from './tenants.ts'
 import { mintToken } from './tokens.ts'
 
 export type Initialized =
@@ -23,21 +26,28 @@ export interface InitializeDeps {
   readonly secrets: Pick<SecretsWriter, 'provisionTenant'>
 }
 
+export interface InitializeOptions {
+  readonly reissue: boolean
+  /** Name of a tenant that is created together with the platform; an existing platform gets none. */
+  readonly firstTenant?: string
+}
+
 const PLATFORM_NAME = 'platform'
 const TOKEN_NAME = 'first platform token'
 const VALID_MS = 365 * 24 * 3_600_000
 
 export async function initialize(
   deps: InitializeDeps,
-  { reissue }: { readonly reissue: boolean },
+  { reissue, firstTenant }: InitializeOptions,
 ): Promise<Initialized> {
   const { store } = deps
   await store.fresh()
   const existing = platformOf(store)
   if (existing !== undefined && !reissue) return { kind: 'already', tenant: existing }
   const tenant = existing ?? asTenantId(deps.ids.uuid())
-  const mounted = await deps.secrets.provisionTenant(tenant)
-  if (mounted.kind !== 'ok') return { kind: 'secrets_store_unavailable' }
+  const first = existing === undefined && firstTenant !== undefined ? newTenant(deps, firstTenant) : undefined
+  for (const id of [tenant, ...(first === undefined ? [] : [first.id])])
+    if ((await deps.secrets.provisionTenant(id)).kind !== 'ok') return { kind: 'secrets_store_unavailable' }
   return store.transact<Initialized>((transaction) => {
     // The record of the platform's id has one fixed key, so of two concurrent `init` runs only one creates a platform.
     const marker = transaction.get(globally(platform, 'id'))
@@ -49,6 +59,7 @@ export async function initialize(
     for (const { record: old } of store.list(tokens))
       if (isFirst(old, tenant)) transaction.delete(globally(tokens, old.id))
     transaction.put(globally(tokens, record.id), record)
+    if (marker === undefined && first !== undefined) createFirstTenant(deps, transaction, record, first)
     const subject = { kind: 'Token', name: record.id }
     recordAudit(transaction, deps.clock, initCaller(record), {
       action: reissue ? 'tokens:reissue' : 'platform:init',
@@ -88,6 +99,20 @@ function createPlatform({ clock }: InitializeDeps, transaction: Transaction, id:
     createdAt,
     deleting: false,
   })
+}
+
+const newTenant = ({ ids }: InitializeDeps, name: string) => ({ id: asTenantId(ids.uuid()), name })
+
+/** The store is empty apart from the platform tenant, so only its name could be taken. */
+function createFirstTenant(
+  { store, clock }: InitializeDeps,
+  transaction: Transaction,
+  token: StoredToken,
+  tenant: ReturnType<typeof newTenant>,
+): void {
+  if (claimTenantName(store, transaction, tenant.name, tenant.id) !== undefined)
+    throw new Error(`the name ${tenant.name} of the first tenant is taken`)
+  putNewTenant(transaction, clock, initCaller(token), tenant)
 }
 
 function newToken({ ids, clock }: InitializeDeps, tenant: TenantId) {

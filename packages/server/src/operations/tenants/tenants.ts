@@ -61,26 +61,35 @@ export async function createTenant(
   const id = asTenantId(ids.uuid())
   const mounted = await secrets.provisionTenant(id)
   if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
-  const tenant: Tenant = {
-    id,
-    name,
-    platform: false,
-    quotas: {},
-    revision: 1,
-    createdAt: timestamp(clock),
-    deleting: false,
-  }
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
     const claimed = claimTenantName(store, transaction, name, id)
     if (claimed !== undefined) return { kind: 'abort', result: refused(claimed) }
     transaction.get(globally(tenants, id))
-    putTenant(transaction, tenant)
-    recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
-    recordEvent(transaction, clock, id, created(tenant))
-    return keepOnce(answers, transaction, caller, kept, tenant)
+    return keepOnce(
+      answers,
+      transaction,
+      caller,
+      kept,
+      putNewTenant(transaction, clock, caller, { id, name }),
+    )
   })
+}
+
+/** Writes the record of a tenant whose name is claimed and whose secrets mount exists, with audit entry and event. */
+export function putNewTenant(
+  transaction: Transaction,
+  clock: Clock,
+  caller: Caller,
+  { id, name }: Pick<Tenant, 'id' | 'name'>,
+): Tenant {
+  const state = { platform: false, quotas: {}, revision: 1, deleting: false }
+  const tenant: Tenant = { id, name, ...state, createdAt: timestamp(clock) }
+  putTenant(transaction, tenant)
+  recordAudit(transaction, clock, caller, { action: 'tenants:create', subject: { kind: 'Tenant', name } })
+  recordEvent(transaction, clock, id, created(tenant))
+  return tenant
 }
 
 function created({ id, name }: Tenant) {
