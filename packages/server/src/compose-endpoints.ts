@@ -32,16 +32,16 @@ import { usageEndpoints } from './api/routes/usage.ts'
 import { volumeEndpoints } from './api/routes/volumes.ts'
 import { type SignInEndpointDeps, signInEndpoints } from './api/sign-in/endpoints.ts'
 import type { Config } from './config/schema.ts'
-import { readServerTls } from './connect-engines.ts'
 import { createKeyLimit } from './lib/key-limit.ts'
 import { createReaderViews } from './loops/controllers/placement/reader-views.ts'
 import { createRunDry } from './loops/controllers/planning/run-dry.ts'
+import type { CertificatePair } from './net/certificate-chain.ts'
+import { rootPinOf } from './net/certificate-chain.ts'
 import type { ChangeLog } from './operations/changes/change-log.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import type { PlacementViews } from './operations/deployments/read/explain-now.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
-import { caPinOf } from './operations/nodes/join-token.ts'
 import type { HeardDeps } from './operations/nodes/node-load.ts'
 import { listTenantSummaries } from './operations/overview/list-tenant-summaries.ts'
 import type { OverviewDeps } from './operations/overview/read-overview.ts'
@@ -84,6 +84,8 @@ export interface EndpointDeps {
   readonly readUsage: ReadUsage
   readonly failedTickets: FailedAttempts
   readonly heardAt: HeardDeps['heardAt']
+  /** The certificate that the listener serves now; undefined for plain HTTP. */
+  readonly servedCertificate: () => CertificatePair | undefined
   readonly replica: string
   readonly isAlive: PlatformDeps['isAlive']
   readonly hold: PlatformDeps['hold']
@@ -106,7 +108,7 @@ export function composeEndpoints(
   const { residency, retention, publicUrl } = config
   const joining = {
     publicUrl,
-    ...shownCaPin(config),
+    caPin: shownCaPin(given),
     failedJoins: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
   }
   const runDry = createRunDry({
@@ -261,8 +263,14 @@ function writeEndpoints(
   ]
 }
 
-/** The certificate pin for agents, which connect to the public address; absent for plain HTTP, without a certificate. */
-function shownCaPin(config: Config): { caPin?: string } {
-  const shown = config.publicUrl.startsWith('https:') ? readServerTls(config)?.cert : undefined
-  return shown === undefined ? {} : { caPin: caPinOf(shown) }
+/** Nodes connect to the public address; with plain HTTP there is nothing to pin. */
+function shownCaPin({
+  config,
+  servedCertificate,
+}: Pick<EndpointDeps, 'config' | 'servedCertificate'>): () => string | undefined {
+  if (!config.publicUrl.startsWith('https:')) return () => undefined
+  return () => {
+    const served = servedCertificate()
+    return served && rootPinOf(served)
+  }
 }

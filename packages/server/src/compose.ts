@@ -23,7 +23,8 @@ import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
-import { type CertificatePair, replaceCertificate } from './net/serving-certificate.ts'
+import type { CertificatePair } from './net/certificate-chain.ts'
+import { replaceCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
@@ -91,13 +92,15 @@ export async function composeServer(
   const probe = createStoreProbe(engine, store)
   const changes = createChangeLog(store)
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes }
-  const given = { ...parts, ...nodeSide, failedTickets, isCurrent: probe.caughtUp }
+  let certificate = readServerTls(config)
+  const servedCertificate = () => certificate
+  const given = { ...parts, ...nodeSide, failedTickets, isCurrent: probe.caughtUp, servedCertificate }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const stopping = new AbortController()
-  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide }
+  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide, certificate }
   const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
   const execs = createExecUpgrades({
     store,
@@ -114,7 +117,10 @@ export async function composeServer(
     http,
     store,
     endpoints,
-    replaceCertificate: (pair) => replaceCertificate(http.server, pair),
+    replaceCertificate(pair) {
+      replaceCertificate(http.server, pair)
+      certificate = pair
+    },
     announceStop: () => stopping.abort(),
     async close(spreadMs = 0) {
       stopping.abort()
@@ -173,6 +179,7 @@ interface HttpDeps {
   readonly metrics: Metrics
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
   readonly brokerSide: Pick<BrokerSide, 'call'>
+  readonly certificate: CertificatePair | undefined
   isStopping(): boolean
 }
 
@@ -194,7 +201,7 @@ function composeUi({ ui, roles }: Config, log: Logger): AnswerUi | undefined {
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {
-  const { config, log, store, probe, endpoints, metrics, nodeSide, isStopping } = deps
+  const { config, log, store, probe, endpoints, metrics, nodeSide, certificate, isStopping } = deps
   const { call } = deps.brokerSide
   const pages = openPages({
     metrics,
@@ -225,7 +232,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     bodyBytes: config.limits.bodyBytes,
     bodyDepth: config.limits.bodyDepth,
     headerBytes: config.limits.headerBytes,
-    tls: readServerTls(config),
+    tls: certificate,
     isStopping,
     ui: composeUi(config, log),
     internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },

@@ -17,7 +17,7 @@ import { openAddress } from './adapters/secrets-store/store-call.ts'
 import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
 import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
 import type { Config } from './config/schema.ts'
-import type { CertificatePair } from './net/serving-certificate.ts'
+import type { CertificatePair } from './net/certificate-chain.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
 import type { Secret } from './ports/secret.ts'
@@ -84,8 +84,8 @@ export function connectRegistries({ registries }: Config): Registry {
 
 /** Returns the certificate that this process presents, or undefined for plain HTTP. */
 export function readServerTls({ listen }: Pick<Config, 'listen'>): CertificatePair | undefined {
-  const [cert, key] = [pem(listen.tls?.cert), pem(listen.tls?.key)]
-  return cert === undefined || key === undefined ? undefined : { cert, key }
+  const [cert, key, roots] = [pem(listen.tls?.cert), pem(listen.tls?.key), pem(listen.tls?.ca)]
+  return cert === undefined || key === undefined ? undefined : { cert, key, roots }
 }
 
 /** Returns the authority that signs certificates of other server replicas; undefined means the system's trust store. */

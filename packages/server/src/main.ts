@@ -4,10 +4,12 @@
 
 import { statSync } from 'node:fs'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
+import { checkCertificate } from './config/check-certificate.ts'
 import { checkConfig } from './config/check-config.ts'
 import { checkProduction } from './config/check-production.ts'
 import { type ConfigSources, gatherConfig } from './config/load-config.ts'
 import type { Config } from './config/schema.ts'
+import { readServerTls } from './connect-engines.ts'
 import { runDoctor } from './doctor/run-doctor.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
@@ -24,7 +26,7 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   const env = line.roles === undefined ? process.env : { ...process.env, HOLDFAST_ROLES: line.roles }
   const load = () => gatherConfig(line.config ?? process.env['HOLDFAST_CONFIG'], env, identities)
   const loaded = load()
-  const checked = checkConfig(loaded, line.profile && profileOf(line))
+  const checked = checkConfig(loaded, line.command === 'check-config' ? faultsFor(line) : undefined)
   if (!loaded.ok || checked.exitCode !== 0) {
     process.stderr.write(checked.text)
     process.exitCode = 1
@@ -35,16 +37,24 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   else await serve(loaded.config, load)
 }
 
-/** The faults of the profile production; the permissions of files are read here. */
-const profileOf =
-  ({ config: file = process.env['HOLDFAST_CONFIG'] }: ConfiguredLine) =>
-  (config: Config, sources: ConfigSources) =>
-    checkProduction({
-      config,
-      sources,
-      file,
-      modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
-    })
+/** The faults that check-config finds in the files of a valid configuration, and those of the profile, if there is one. */
+const faultsFor = (line: ConfiguredLine) => (config: Config, sources: ConfigSources) => [
+  ...checkCertificate(() => readServerTls(config), Date.now()),
+  ...(line.profile === undefined ? [] : profileFaults(line, config, sources)),
+]
+
+/** The permissions of files are read here. */
+const profileFaults = (
+  { config: file = process.env['HOLDFAST_CONFIG'] }: ConfiguredLine,
+  config: Config,
+  sources: ConfigSources,
+) =>
+  checkProduction({
+    config,
+    sources,
+    file,
+    modeOf: (path) => statSync(path, { throwIfNoEntry: false })?.mode,
+  })
 
 async function main(): Promise<void> {
   const line = readCommandLine(process.argv.slice(2))

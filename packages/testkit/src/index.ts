@@ -1,3 +1,4 @@
+export * from './engines/certificate-chains.ts'
 export * from './engines/certificates.ts'
 export type { DockerEngine, DockerLine } from './engines/docker-engine.ts'
 export * from './engines/engine-binaries.ts'

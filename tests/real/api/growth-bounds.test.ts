@@ -165,7 +165,7 @@ test('unused join tokens are bounded: one more than a thousand drops the oldest,
   const { store, tenant } = await storeWithTenant()
   const other = await world.addTenant(store)
   const answers = createIdempotentAnswers(store, clock)
-  const deps = { store, clock, ids, answers, publicUrl: 'http://platform.example' }
+  const deps = { store, clock, ids, answers, publicUrl: 'http://platform.example', caPin: () => undefined }
   const kept = { idempotency: undefined, answerOf: () => ({ status: 201, body: {} }) }
   const unused = async (owner: TenantId) => {
     await store.fresh()

@@ -1,14 +1,18 @@
 // The CA pin of the join command: the token is sent only to a server whose certificate chain leads to the pinned
 // certificate.
 
-import { execFileSync } from 'node:child_process'
 import { hash, X509Certificate } from 'node:crypto'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { makeCertificates, makeTempFolder } from '@holdfast/testkit'
+import {
+  AUTHORITY,
+  LOCAL_NAMES,
+  makeCertificateChains,
+  makeCertificates,
+  makeTempFolder,
+} from '@holdfast/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readCommandLine } from '../command/command-line.ts'
 import { newTenant } from '../fixtures/agent.fixture.ts'
@@ -18,50 +22,23 @@ import { enroll } from './enroll.ts'
 
 const TOKEN = 'hfj_pinned'
 const ENROLLED = { nodeId: 'node_01JCPZ0000000000000000000A', tenant: newTenant(), generation: 1 }
-const folder = makeTempFolder('pins')
-const file = (name: string): string => join(folder.path, name)
-const pem = (...names: readonly string[]): string =>
-  names.map((name) => readFileSync(file(name), 'utf8')).join('')
+const chains = makeCertificateChains()
+const { pem } = chains
 const pin = (certificate: string): string =>
   `sha256:${hash('sha256', new X509Certificate(certificate).raw, 'hex')}`
 
-const KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '1']
-const openssl = (...args: readonly string[]): void => {
-  execFileSync('openssl', args, { cwd: folder.path, stdio: 'ignore' })
-}
-const selfSigned = (who: string, ...rest: readonly string[]): void =>
-  openssl(
-    'req',
-    '-x509',
-    ...KEY,
-    '-keyout',
-    `${who}.key`,
-    '-out',
-    `${who}.crt`,
-    '-subj',
-    `/CN=${who}`,
-    ...rest,
-  )
-function signed(who: string, by: string, extensions: string): void {
-  writeFileSync(file(`${who}.ext`), extensions)
-  openssl('req', ...KEY.slice(0, -2), '-keyout', `${who}.key`, '-out', `${who}.csr`, '-subj', `/CN=${who}`)
-  const authority = ['-CA', `${by}.crt`, '-CAkey', `${by}.key`, '-CAcreateserial', '-days', '1']
-  openssl('x509', '-req', '-in', `${who}.csr`, '-out', `${who}.crt`, ...authority, '-extfile', `${who}.ext`)
-}
-const NAMES = 'subjectAltName=IP:127.0.0.1,DNS:localhost'
-
 beforeAll(() => {
-  selfSigned('root')
-  signed('middle', 'root', 'basicConstraints=critical,CA:TRUE')
-  signed('leaf', 'middle', NAMES)
-  signed('other-name', 'middle', 'subjectAltName=DNS:other.example.com')
-  selfSigned('alone', '-addext', NAMES)
-  selfSigned('stranger', '-addext', NAMES)
+  chains.selfSign('root')
+  chains.sign('middle', 'root', AUTHORITY)
+  chains.sign('leaf', 'middle', LOCAL_NAMES)
+  chains.sign('other-name', 'middle', 'subjectAltName=DNS:other.example.com')
+  chains.selfSign('alone', '-addext', LOCAL_NAMES)
+  chains.selfSign('stranger', '-addext', LOCAL_NAMES)
   // The false root has the same name as the pinned root, so its signatures seem to come from the pinned root.
-  selfSigned('false-root', '-subj', '/CN=root')
-  signed('false-leaf', 'false-root', NAMES)
+  chains.selfSign('false-root', '-subj', '/CN=root')
+  chains.sign('false-leaf', 'false-root', LOCAL_NAMES)
 })
-afterAll(() => folder.remove())
+afterAll(chains.remove)
 
 interface EnrollAttempt {
   /** Requests that the server received during the enrollment. */

@@ -12,7 +12,8 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify'
 import type { Logger } from 'pino'
-import { type CertificatePair, requireUsablePair, TLS_SETTINGS } from '../net/serving-certificate.ts'
+import type { CertificatePair } from '../net/certificate-chain.ts'
+import { tlsSettings } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
@@ -162,8 +163,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
     requireHostHeader: false,
   }
   if (tls === undefined) return createServer(settings, handler)
-  requireUsablePair(tls)
-  return createTlsServer({ ...settings, ...tls, ...TLS_SETTINGS, handshakeTimeout: STOP_MS }, handler)
+  return createTlsServer({ ...settings, ...tlsSettings(tls), handshakeTimeout: STOP_MS }, handler)
 }
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */

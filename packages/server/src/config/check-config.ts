@@ -31,7 +31,7 @@ export function checkConfig(
   if (loaded.ok) {
     const unfit = faultsOf(loaded.config, loaded.sources).map(explainProfileFault)
     if (unfit.length === 0) return { exitCode: 0, text: describeConfig(loaded.config, loaded.sources) }
-    const summary = `${unfit.length} ${unfit.length === 1 ? 'fault' : 'faults'} for this profile`
+    const summary = `${unfit.length} ${unfit.length === 1 ? 'fault' : 'faults'} to correct`
     return { exitCode: 1, text: [...unfit, summary, ''].join('\n') }
   }
   const count = loaded.faults.length

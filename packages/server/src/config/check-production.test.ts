@@ -79,7 +79,7 @@ test.each<[setting: string, found: string, remedy: string, changes: object]>([
 ])('%s is refused with what was found and what to do: %s', (setting, found, remedy, changes) => {
   const { exitCode, text } = check(changes)
   const [line, ...others] = text.trimEnd().split('\n')
-  expect(others).toEqual(['1 fault for this profile'])
+  expect(others).toEqual(['1 fault to correct'])
   expect(line?.startsWith(`${setting}: found ${found}`), line).toBe(true)
   expect(line).toContain(remedy)
   expect(exitCode).toBe(1)
@@ -97,7 +97,7 @@ test('all roles in one process are refused with both of their identities, and wi
     cluster: undefined,
   })
   expect(text).toContain('cluster.key: found no value; set cluster.keyFile')
-  expect(text).toContain('3 faults for this profile')
+  expect(text).toContain('3 faults to correct')
   expect(text).toContain('secretsStore.broker: found both identities')
   expect(text).toContain('roles: found api, controllers, gateway, broker; run the role broker')
 })

@@ -126,6 +126,9 @@ export const configShape = object({
           "this server's certificate chain; requires the key. Without it the server speaks plain HTTP and needs a proxy in front",
         ),
         key: pemFile("the certificate's private key"),
+        ca: pemFile(
+          'the root certificates of the chain, which nodes pin; default: the root in the chain. ACME clients write chains without it',
+        ),
       }),
     ),
   }),

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { followSecrets, type LiveSecrets } from '../config/live-secrets.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { readServerTls } from '../connect-engines.ts'
-import { replaceCertificate, TLS_SETTINGS } from '../net/serving-certificate.ts'
+import { replaceCertificate, tlsSettings } from '../net/serving-certificate.ts'
 import { createReload } from './reload.ts'
 
 let old: Certificates
@@ -36,9 +36,9 @@ beforeEach(async () => {
   }
   const initial = configOf()
   secrets = followSecrets(initial)
-  server = createServer({ ...readServerTls(initial), ...TLS_SETTINGS }, (_request, response) =>
-    response.end(),
-  )
+  const pair = readServerTls(initial)
+  if (pair === undefined) throw new Error('the configuration has no certificate')
+  server = createServer(tlsSettings(pair), (_request, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   lines = []
   const at = (level: string) => (fields: object, message: string) =>

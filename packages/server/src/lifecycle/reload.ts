@@ -6,7 +6,7 @@ import { explainFault } from '../config/config-fault.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { readServerTls } from '../connect-engines.ts'
-import type { CertificatePair } from '../net/serving-certificate.ts'
+import type { CertificatePair } from '../net/certificate-chain.ts'
 
 type Log = (fields: object, message: string) => void
 

@@ -3,14 +3,13 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import type { Server } from 'node:net'
 import { createSecureContext, Server as TlsServer } from 'node:tls'
+import { type CertificatePair, presentedChain } from './certificate-chain.ts'
 
-/** Certificate chain and private key as PEM texts. */
-export interface CertificatePair {
-  readonly cert: string
-  readonly key: string
+/** Throws if the pair is unusable. */
+export function tlsSettings(pair: CertificatePair) {
+  requireUsablePair(pair)
+  return { cert: presentedChain(pair), key: pair.key, minVersion: 'TLSv1.2' } as const
 }
-
-export const TLS_SETTINGS = { minVersion: 'TLSv1.2' } as const
 
 /**
  * Answers new connections with another certificate; open connections are not affected. Throws if the pair is unusable,
@@ -18,14 +17,13 @@ export const TLS_SETTINGS = { minVersion: 'TLSv1.2' } as const
  */
 export function replaceCertificate(server: Server, pair: CertificatePair): void {
   if (!(server instanceof TlsServer)) throw new TypeError('the listener speaks plain HTTP')
-  requireUsablePair(pair)
-  const settings = { ...pair, ...TLS_SETTINGS }
+  const settings = tlsSettings(pair)
   createSecureContext(settings)
   server.setSecureContext(settings)
 }
 
 /** Throws unless the key belongs to the certificate. A TLS context accepts an empty key, and no handshake then succeeds. */
-export function requireUsablePair({ cert, key }: CertificatePair): void {
+function requireUsablePair({ cert, key }: CertificatePair): void {
   if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key)))
     throw new Error('the key does not belong to the certificate')
 }

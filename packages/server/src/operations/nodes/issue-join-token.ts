@@ -23,8 +23,11 @@ import type { NodeDeps } from './deps.ts'
 import { JOIN_TOKEN_MS, joinCommand, mintJoinToken } from './join-token.ts'
 
 export interface JoinTokenDeps extends Pick<NodeDeps, 'store' | 'clock' | 'ids' | 'answers' | 'publicUrl'> {
-  /** The fingerprint of the certificate that agents must trust; absent if this server has no TLS. */
-  readonly caPin?: string
+  /**
+   * The fingerprint of the root that agents must trust; undefined without TLS, or if the server does not know its root. Agents
+   * without a pin trust the authorities of their machine.
+   */
+  caPin(): string | undefined
 }
 
 export async function issueJoinToken(
@@ -49,7 +52,7 @@ export async function issueJoinToken(
       action: 'join-tokens:issue',
       subject: { kind: 'Node', name: nodeName },
     })
-    const command = joinCommand(publicUrl, nodeName, text, caPin)
+    const command = joinCommand(publicUrl, nodeName, text, caPin())
     const issued = { nodeName, token: text, expiresAt, command }
     return keepOnce(answers, transaction, caller, kept, issued)
   })

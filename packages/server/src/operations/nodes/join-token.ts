@@ -1,7 +1,7 @@
 // A join token `hfj_<ulid>_<secret>`: shown once, valid once and for 15 minutes, for one node name of one tenant with fixed
 // residency values. Only the SHA-256 of its secret half is stored (docs/design/agent.md#enrollment).
 
-import { hash, timingSafeEqual, X509Certificate } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Infer } from '@holdfast/contract'
 import type { IdSource } from '../../ports/clock.ts'
 import type { joinTokenShape } from '../../store/records.ts'
@@ -51,20 +51,8 @@ function isSame(known: string, presented: string): boolean {
 
 const hashSecret = (secret: string): string => hash('sha256', secret, 'hex')
 
-/** The command that enrolls a machine. `caPin` is absent if the server has no TLS. */
+/** The command that enrolls a machine. Without `caPin` the machine's own authorities are trusted. */
 export function joinCommand(publicUrl: string, nodeName: string, token: string, caPin?: string): string {
   const pinned = caPin === undefined ? '' : ` --ca-pin ${caPin}`
   return `holdfast-agent enroll --server ${publicUrl}${pinned} --token ${token} --name ${nodeName}`
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
-/**
- * The certificate fingerprint that a joining machine must trust. It belongs to the last certificate in the server's
- * chain: the certificate authority if the file contains it, and otherwise the certificate nearest to the authority.
- */
-export function caPinOf(chainPem: string): string {
-  const last = chainPem.match(CERTIFICATE)?.at(-1)
-  if (last === undefined) throw new Error('The server certificate file contains no certificate.')
-  return `sha256:${hash('sha256', new X509Certificate(last).raw, 'hex')}`
 }
