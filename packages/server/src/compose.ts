@@ -21,10 +21,10 @@ import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
-import { connectEtcd, connectSecretsWriter, readServerTls } from './connect-engines.ts'
+import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from './connect-engines.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
-import { replaceCertificate } from './net/serving-certificate.ts'
+import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
@@ -47,6 +47,8 @@ export interface Server {
   readonly endpoints: readonly AnyEndpoint[]
   /** Serves new connections with another certificate. Throws if certificate and key are unusable; the old pair then stays. */
   replaceCertificate(pair: CertificatePair): void
+  /** The certificate that the listener serves now; undefined for plain HTTP. */
+  servedCertificate(): CertificatePair | undefined
   /** Makes /readyz fail and asks clients to close their connections, so that they choose another server replica. */
   announceStop(): void
   /**
@@ -85,6 +87,7 @@ export async function composeServer(
     holdsSilentNodes: nodeSide.holdsSilentNodes,
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
+    certificateExpiries: () => readExpiries(config),
     ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
@@ -92,15 +95,15 @@ export async function composeServer(
   const probe = createStoreProbe(engine, store)
   const changes = createChangeLog(store)
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes }
-  let certificate = readServerTls(config)
-  const servedCertificate = () => certificate
+  const certificate = serveCertificate(readServerTls(config))
+  const servedCertificate = certificate.current
   const given = { ...parts, ...nodeSide, failedTickets, isCurrent: probe.caughtUp, servedCertificate }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const stopping = new AbortController()
-  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide, certificate }
+  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide, servedCertificate }
   const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
   const execs = createExecUpgrades({
     store,
@@ -117,10 +120,8 @@ export async function composeServer(
     http,
     store,
     endpoints,
-    replaceCertificate(pair) {
-      replaceCertificate(http.server, pair)
-      certificate = pair
-    },
+    servedCertificate,
+    replaceCertificate: (pair) => certificate.replace(http.server, pair),
     announceStop: () => stopping.abort(),
     async close(spreadMs = 0) {
       stopping.abort()
@@ -179,7 +180,7 @@ interface HttpDeps {
   readonly metrics: Metrics
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
   readonly brokerSide: Pick<BrokerSide, 'call'>
-  readonly certificate: CertificatePair | undefined
+  servedCertificate(): CertificatePair | undefined
   isStopping(): boolean
 }
 
@@ -201,7 +202,7 @@ function composeUi({ ui, roles }: Config, log: Logger): AnswerUi | undefined {
 const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {
-  const { config, log, store, probe, endpoints, metrics, nodeSide, certificate, isStopping } = deps
+  const { config, log, store, probe, endpoints, metrics, nodeSide, isStopping } = deps
   const { call } = deps.brokerSide
   const pages = openPages({
     metrics,
@@ -232,7 +233,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     bodyBytes: config.limits.bodyBytes,
     bodyDepth: config.limits.bodyDepth,
     headerBytes: config.limits.headerBytes,
-    tls: certificate,
+    tls: deps.servedCertificate(),
     isStopping,
     ui: composeUi(config, log),
     internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },

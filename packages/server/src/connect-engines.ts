@@ -16,6 +16,7 @@ import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
 import { openAddress } from './adapters/secrets-store/store-call.ts'
 import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
 import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
+import { certificateFiles, expiryOf } from './config/certificate-files.ts'
 import type { Config } from './config/schema.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
@@ -86,6 +87,19 @@ export function connectRegistries({ registries }: Config): Registry {
 export function readServerTls({ listen }: Pick<Config, 'listen'>): CertificatePair | undefined {
   const [cert, key, roots] = [pem(listen.tls?.cert), pem(listen.tls?.key), pem(listen.tls?.ca)]
   return cert === undefined || key === undefined ? undefined : { cert, key, roots }
+}
+
+/** The expiry of each readable certificate file, in seconds since 1970. */
+export function readExpiries(config: Config): ReadonlyMap<string, number> {
+  return new Map(
+    certificateFiles(config).flatMap((path) => {
+      try {
+        return [[path, Math.floor(expiryOf(readFileSync(path)) / 1000)] as const]
+      } catch {
+        return []
+      }
+    }),
+  )
 }
 
 /** Returns the authority that signs certificates of other server replicas; undefined means the system's trust store. */

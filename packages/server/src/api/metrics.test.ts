@@ -7,6 +7,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     storePressure: () => 0,
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
+    certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
     environmentAnswers: () => new Map(),
     scalingDecisions: () => new Map(),
     countVolumes: () => ({

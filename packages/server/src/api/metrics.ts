@@ -15,6 +15,8 @@ export interface MetricSources {
   cacheRevision(): number
   /** Returns true while a mass failure is detected, during which no node is declared failed. */
   holdsSilentNodes(): boolean
+  /** The expiry of each certificate file of the configuration, in seconds since 1970; unreadable files are absent. */
+  certificateExpiries(): ReadonlyMap<string, number>
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
   /** Number of decisions of scaling policies, by reason. */
@@ -70,6 +72,12 @@ export const METRICS = {
     type: 'gauge',
     help: '1 while a mass failure is detected and no node is declared failed',
     labelNames: [],
+  },
+  certificateExpiry: {
+    name: 'holdfast_certificate_expiry_timestamp_seconds',
+    type: 'gauge',
+    help: 'Expiry of each certificate file that the configuration names, in seconds since 1970. An unreadable file has no value',
+    labelNames: ['file'],
   },
   environmentAnswers: {
     name: 'holdfast_environment_answers_total',
@@ -154,6 +162,11 @@ interface AlertRow {
 
 /** Suggested alerts; docs/reference/metrics.md lists them. */
 export const ALERTS: readonly AlertRow[] = [
+  ...[30, 14, 7].map((days) => ({
+    expression: `${METRICS.certificateExpiry.name} - time() < ${days} * 86400`,
+    for: '1h',
+    meaning: `A certificate expires within ${days} days. Renew it; the server serves the new file without a reload.`,
+  })),
   {
     expression: `${METRICS.volumes.name}{phase="Lost"} > 0`,
     for: '0m',
@@ -215,6 +228,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.storePressure, sources.storePressure, registers)
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
+  addExpiries(sources.certificateExpiries, registers)
   addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
   addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)
   addVolumeGauges(sources.countVolumes, registers)
@@ -240,6 +254,17 @@ function addGauge({ name, help }: MetricRow, read: () => number, registers: Regi
     registers,
     collect() {
       this.set(read())
+    },
+  })
+}
+
+function addExpiries(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
+  new Gauge({
+    ...METRICS.certificateExpiry,
+    registers,
+    collect() {
+      this.reset()
+      for (const [file, seconds] of read()) this.set({ file }, seconds)
     },
   })
 }

@@ -1,10 +1,10 @@
 // Observes this machine for the doctor: names, disks and certificates. Each observation ends within a deadline.
 
-import { X509Certificate } from 'node:crypto'
 import { promises as dns } from 'node:dns'
 import { type FileHandle, mkdtemp, open, readFile, rm, statfs } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
+import { certificateFiles, expiryOf } from '../config/certificate-files.ts'
 import type { Config } from '../config/schema.ts'
 import { withDeadline } from '../lib/with-deadline.ts'
 import { type Observed, seen, unobserved } from './finding.ts'
@@ -77,22 +77,12 @@ async function timeSyncs(file: FileHandle): Promise<number[]> {
 }
 
 /** The expiry of every certificate that the configuration names. */
-export function gatherExpiries({
-  listen,
-  etcd,
-  secretsStore,
-  cluster,
-  registries,
-}: Config): Promise<ExpiryFacts[]> {
-  const named = [listen.tls?.cert, etcd.tls?.ca, etcd.tls?.cert, secretsStore.ca, cluster?.ca]
-  const paths = [...named, ...registries.map(({ ca }) => ca)].filter((path) => path !== undefined)
-  return Promise.all([...new Set(paths)].map(gatherExpiry))
-}
+export const gatherExpiries = (config: Config): Promise<ExpiryFacts[]> =>
+  Promise.all(certificateFiles(config).map(gatherExpiry))
 
 async function gatherExpiry(path: string): Promise<ExpiryFacts> {
   try {
-    const { validToDate } = new X509Certificate(await readFile(path))
-    return { path, notAfterMs: seen(validToDate.getTime()) }
+    return { path, notAfterMs: seen(expiryOf(await readFile(path))) }
   } catch (error) {
     return { path, notAfterMs: unobserved(codeOf(error)) }
   }

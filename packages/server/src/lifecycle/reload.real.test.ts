@@ -10,6 +10,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { followSecrets, type LiveSecrets } from '../config/live-secrets.ts'
 import { loadConfig } from '../config/load-config.ts'
 import { readServerTls } from '../connect-engines.ts'
+import type { CertificatePair } from '../net/certificate-chain.ts'
 import { replaceCertificate, tlsSettings } from '../net/serving-certificate.ts'
 import { createReload } from './reload.ts'
 
@@ -19,6 +20,7 @@ let server: ReturnType<typeof createServer>
 let settings: { [name: string]: unknown }
 let secrets: LiveSecrets
 let reload: () => void
+let served: CertificatePair | undefined
 let lines: { level: string; fields: object; message: string }[]
 let log: { level: string }
 const dialed: TLSSocket[] = []
@@ -38,6 +40,7 @@ beforeEach(async () => {
   secrets = followSecrets(initial)
   const pair = readServerTls(initial)
   if (pair === undefined) throw new Error('the configuration has no certificate')
+  served = pair
   server = createServer(tlsSettings(pair), (_request, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   lines = []
@@ -49,8 +52,13 @@ beforeEach(async () => {
     log: recorder,
     load,
     useSecrets: secrets.use,
-    replaceCertificate: (pair) => replaceCertificate(server, pair),
-  })
+    replaceCertificate(next) {
+      replaceCertificate(server, next)
+      served = next
+    },
+    served: () => served,
+    now: () => Date.now() + 60_000,
+  }).all
 })
 afterEach(async () => {
   for (const socket of dialed.splice(0)) socket.destroy()
@@ -160,4 +168,17 @@ test('a listener does not change between HTTPS and HTTP', () => {
   settings['listen'] = {}
   reload()
   expect(messages('error')).toEqual(['listener not changed between HTTP and HTTPS, restart this server'])
+})
+
+test('a chain to another root is refused, because nodes trust the root that they pinned', async () => {
+  const withRoot = ({ pem }: Certificates) => pem('server.crt') + pem('ca.crt')
+  const chain = withRoot(renewed)
+  writeFileSync(old.path('server.crt'), withRoot(old))
+  reload()
+  writeFileSync(old.path('server.crt'), chain)
+  renew('server.key')
+  reload()
+  expect(messages('error')).toHaveLength(1)
+  expect(JSON.stringify(lines.at(-1)?.fields)).toContain('another root')
+  expect(serves(await dial(), renewed)).toBe(false)
 })

@@ -1,5 +1,6 @@
 // Serves until a signal: starts the server, reports its readiness to systemd, and shuts it down cleanly.
 
+import { readFileSync } from 'node:fs'
 import { env } from 'node:process'
 import pino, { type Logger } from 'pino'
 import { composeServer, type Server } from '../compose.ts'
@@ -10,6 +11,7 @@ import { withoutTaint } from '../ports/taint.ts'
 import { drain } from './drain.ts'
 import { notifySystemd, type ServiceState } from './notify-systemd.ts'
 import { createReload } from './reload.ts'
+import { createCertificateWatch } from './watch-certificates.ts'
 
 /** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
 const LOG_FLUSH_MS = 200
@@ -17,6 +19,8 @@ const LOG_FLUSH_MS = 200
 export const UNREADABLE_STORE = 78
 /** Longest time for closing connections after the store was found to be written in a newer form. */
 const CLOSE_MS = 2_000
+/** A renewed certificate is served after at most this time. */
+const CERTIFICATE_CHECK_MS = 60_000
 
 function openLog(level: string): Logger {
   const destination = pino.destination({ dest: 1, sync: false, minLength: 4096 })
@@ -61,12 +65,23 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     load,
     useSecrets: secrets.use,
     replaceCertificate: (pair) => server?.replaceCertificate(pair),
+    served: () => server?.servedCertificate(),
+    now: Date.now,
   })
   // Before the server is composed, a SIGHUP would end the process; it waits, because files may have changed since.
-  process.on('SIGHUP', () => void starting.then(reload, () => {}))
+  process.on('SIGHUP', () => void starting.then(reload.all, () => {}))
   server = await starting
   await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
   log.info({ address: initial.publicUrl }, 'serving')
+  const checkCertificates = createCertificateWatch({
+    config: initial,
+    read: (path) => readFileSync(path, 'utf8'),
+    now: Date.now,
+    log,
+    reloadCertificate: reload.certificate,
+  })
+  checkCertificates()
+  setInterval(checkCertificates, CERTIFICATE_CHECK_MS).unref()
   process.on('SIGTERM', stop)
   // An operator at a terminal does not wait for load balancers.
   process.on('SIGINT', stopAtOnce)

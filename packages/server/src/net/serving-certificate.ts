@@ -11,6 +11,24 @@ export function tlsSettings(pair: CertificatePair) {
   return { cert: presentedChain(pair), key: pair.key, minVersion: 'TLSv1.2' } as const
 }
 
+export interface ServedCertificate {
+  /** Undefined for plain HTTP. */
+  current(): CertificatePair | undefined
+  /** Serves another pair; throws if it is unusable, and the previous one stays. */
+  replace(server: Server, pair: CertificatePair): void
+}
+
+export function serveCertificate(first: CertificatePair | undefined): ServedCertificate {
+  let pair = first
+  return {
+    current: () => pair,
+    replace(server, next) {
+      replaceCertificate(server, next)
+      pair = next
+    },
+  }
+}
+
 /**
  * Answers new connections with another certificate; open connections are not affected. Throws if the pair is unusable,
  * before anything has changed.
