@@ -10,6 +10,7 @@ import { readUnit } from './units.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const CACHE = env.HOLDFAST_ENGINES ?? join(homedir(), '.cache/holdfast')
+const POOL_RIGHTS = 'packages/agent/holdfast-agent-pool.conf'
 const GUIDE = 'docs/guides/configuration.md'
 const UNITS = ['packages/{server,agent}/*.service', 'packages/{server,agent}/*.timer', 'engines/*/*.service']
 
@@ -49,6 +50,7 @@ export function gatherBuilt(
       .map((source) => readUnit(source, read(source))),
     pathOf: ({ source }) => join(ROOT, source),
     serverExample: serverExample(read(GUIDE)),
+    poolRights: read(POOL_RIGHTS),
     notices,
   }
 }

@@ -62,11 +62,11 @@ if [ "$1" = remove ] || [ "$1" = 0 ]; then
 fi
 `
 
-/** Only dpkg can purge. One file system: a pool that is still mounted below the folder keeps its volumes. */
+/** Only dpkg can purge. A pool that is still mounted below the folder keeps its volumes, which rm reports as a failure. */
 function* afterRemoval({ units, purged }: ScriptFacts): Generator<string> {
   if (units.length > 0) yield `\n${WITH_SYSTEMD}\n  systemctl daemon-reload || true\nfi\n`
   const paths = [...new Set([...units.flatMap(({ state }) => state), ...purged])].toSorted()
   if (paths.length === 0) return
-  const lines = paths.map((path) => `  rm -rf --one-file-system ${path}\n`).join('')
+  const lines = paths.map((path) => `  rm -rf --one-file-system ${path} || true\n`).join('')
   yield `\nif [ "$1" = purge ]; then\n${lines}  rmdir --ignore-fail-on-non-empty /etc/holdfast /var/lib/holdfast 2>/dev/null || true\nfi\n`
 }

@@ -43,6 +43,8 @@ export interface Built {
   /** Source of a unit, as an absolute path. */
   readonly pathOf: (unit: Unit) => string
   readonly serverExample: string
+  /** Text of the drop-in with which the agent may have a pool. */
+  readonly poolRights: string
   readonly notices: { readonly [P in PackageName]: string }
 }
 
@@ -109,10 +111,16 @@ function planAgent(built: Built): PackagePlan {
     mode: PLAIN,
     config: true,
   }
+  const poolRights: Content = {
+    kind: 'text',
+    text: built.poolRights,
+    to: '/usr/lib/holdfast-agent/holdfast-agent-pool.conf',
+    mode: PLAIN,
+  }
   return {
-    ...program('holdfast-agent', built, programs, [example], {
+    ...program('holdfast-agent', built, programs, [example, poolRights], {
       users: [],
-      purged: ['/etc/holdfast/agent.env'],
+      purged: ['/etc/holdfast/agent.env', '/etc/systemd/system/holdfast-agent.service.d/pool.conf'],
       // Restarting the router would close the connections of clients for an upgrade that does not concern it.
       keepRunning: ['holdfast-caddy.service'],
     }),

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // The holdfast-agent program: parses the command line, then enrolls the node or runs the agent until a signal.
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defined, type PoolWipe } from '@holdfast/contract'
 import pino from 'pino'
 import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
@@ -9,7 +10,7 @@ import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
 import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
-import { notifySystemd } from './adapters/kernel/notify-systemd.ts'
+import { mayMount } from './adapters/kernel/may-mount.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { createUsageReader } from './adapters/kernel/usage-files.ts'
 import { startAgent, WRITERS_CGROUP } from './agent.ts'
@@ -29,6 +30,10 @@ import { startSession } from './session/start-session.ts'
 import { loadNodeState } from './state/node-state.ts'
 
 const UNIX = 'unix://'
+const LACKS_RIGHTS =
+  'the agent may not mount its pool: link /usr/lib/holdfast-agent/holdfast-agent-pool.conf into /etc/systemd/system/holdfast-agent.service.d, then systemctl daemon-reload and restart the agent'
+/** holdfast-agent.service waits for this file in its folder. */
+const READY_FILE = 'ready'
 
 async function runEnroll(line: EnrollLine): Promise<void> {
   // Before the join token is spent.
@@ -90,6 +95,7 @@ async function run({
     pool && ((order?: PoolWipe) => openBtrfsPool(pool, folder, undefined, { tenant, ...defined({ order }) }))
   if (pool !== undefined && fencer === undefined)
     log.warn({}, 'no fencer: volumes of this node get no promotable copies')
+  if (pool !== undefined && !mayMount()) log.error({ pool: pool.path }, LACKS_RIGHTS)
   const exchange = { peers, promiseLeaseMs, openPool, fencer }
   const given = defined({ peerAddress, securePeerAddress, ...exchange, oomKills: openOomKills(log) })
   const machine = {
@@ -100,18 +106,13 @@ async function run({
   }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
-  const notice = {
-    env: process.env,
-    onFailure: (why: string) => log.warn({ why }, 'state of the service could not be reported to systemd'),
-  }
   // The agent is ready without its server: it keeps the containers running and reconnects.
-  void notifySystemd('ready', notice)
+  if (process.env['RUNTIME_DIRECTORY']) writeFileSync(join(process.env['RUNTIME_DIRECTORY'], READY_FILE), '')
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
   })
   log.info({}, 'agent stopping, containers keep running')
-  void notifySystemd('stopping', notice)
   await agent.close()
   return 0
 }

@@ -35,6 +35,7 @@ const BUILT: Built = {
   units: UNITS,
   pathOf: ({ source }) => join(ROOT, source),
   serverExample: 'listen:\n',
+  poolRights: '[Service]\n',
   notices: {
     'holdfast-server': 'notice of server',
     'holdfast-agent': 'notice of agent',
@@ -157,15 +158,15 @@ describe('maintainer scripts', () => {
   test('delete data on purge alone', () => {
     const [before = '', after = ''] = scripts.postremove.split('if [ "$1" = purge ]; then')
     expect(before).not.toContain('rm ')
-    expect(after).toContain('rm -rf --one-file-system /var/lib/holdfast-a\n')
-    expect(after).toContain('rm -rf --one-file-system /etc/holdfast/a.yaml\n')
+    expect(after).toContain('rm -rf --one-file-system /var/lib/holdfast-a || true\n')
+    expect(after).toContain('rm -rf --one-file-system /etc/holdfast/a.yaml || true\n')
     for (const script of [scripts.preinstall, scripts.postinstall, scripts.preremove])
       expect(script).not.toContain('rm -')
   })
 
   test.each(PLANS)('of $name never delete a folder that packages share', ({ scripts: { postremove } }) =>
     expect(postremove).not.toMatch(
-      /rm -rf --one-file-system (?:\/etc\/holdfast|\/var\/lib\/holdfast|\/\S{0,8})$/m,
+      /rm -rf --one-file-system (?:\/etc\/holdfast|\/var\/lib\/holdfast|\/\S{0,8}) /m,
     ),
   )
 })

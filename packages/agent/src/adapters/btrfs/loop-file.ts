@@ -5,6 +5,7 @@ import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PoolError } from '../../ports/volume-pool.ts'
 import { syncFolder } from '../../state/durable-file.ts'
+import { onMachine } from '../kernel/machine-mounts.ts'
 import type { Commands } from './commands.ts'
 import { decodeSuperblock, SUPERBLOCK } from './decode-output.ts'
 import { ifExists, isMountPoint } from './files.ts'
@@ -57,7 +58,7 @@ export async function createLoopFile(commands: Commands, path: string, sizeBytes
 export async function mountLoopFile(commands: Commands, path: string, mountPoint: string): Promise<void> {
   await mkdir(mountPoint, { recursive: true, mode: 0o700 })
   if (await isMountPoint(mountPoint)) return
-  await commands.run('mount', ['-t', 'btrfs', '-o', MOUNT_OPTIONS, path, mountPoint], LONG_MS)
+  await commands.run(...onMachine('mount', ['-t', 'btrfs', '-o', MOUNT_OPTIONS, path, mountPoint]), LONG_MS)
 }
 
 /** Allocates a larger size. A file is never made smaller, because the file system in it uses all of it. */

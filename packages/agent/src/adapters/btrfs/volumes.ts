@@ -4,6 +4,7 @@
 import { lstat, mkdir, readdir, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type PoolContents, PoolError, type VolumeFacts, type VolumePool } from '../../ports/volume-pool.ts'
+import { onMachine } from '../kernel/machine-mounts.ts'
 import { openArchive } from './archive.ts'
 import { listCheckpoints } from './checkpoints.ts'
 import type { Commands } from './commands.ts'
@@ -117,11 +118,11 @@ async function mountVolume(commands: Commands, place: string, mountPoint: string
   if ((await deviceOf(mountPoint)) === (await deviceOf(place))) return
   // The mount of an earlier volume of this name.
   await unmount(commands, mountPoint)
-  await commands.run('mount', ['--bind', '-o', MOUNT_OPTIONS, place, mountPoint])
+  await commands.run(...onMachine('mount', ['--bind', '-o', MOUNT_OPTIONS, place, mountPoint]))
 }
 
 async function unmount(commands: Commands, mountPoint: string): Promise<void> {
-  while (await isMountPoint(mountPoint)) await commands.run('umount', [mountPoint])
+  while (await isMountPoint(mountPoint)) await commands.run(...onMachine('umount', [mountPoint]))
 }
 
 async function listContents(

@@ -1,12 +1,17 @@
 // Reads OOM kills from the kernel's log. The kernel logs a kill before the process dies, so the line of a container that
 // the engine reports as dead is there. See docs/design/agent.md#oom-kills
 
-import { constants, openSync, readSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { constants, fstatSync, openSync, readSync } from 'node:fs'
 import { oomKilledContainer } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { OomKills } from '../../ports/oom-kills.ts'
 
 const KERNEL_LOG = '/dev/kmsg'
+const STDIN = 0
+/** Device 1:11 of Linux. */
+const KERNEL_LOG_DEVICE = 0x10b
+const DD_MS = 5_000
 /** The longest record that the kernel returns. A read with less room fails. */
 const MAX_RECORD = 8192
 /** Records read in one call, so that a kernel that logs without end does not block the agent. */
@@ -18,7 +23,9 @@ const MAX_REMEMBERED = 256
 export function openOomKills(log: Logger): OomKills | undefined {
   try {
     // One read returns one record; without waiting, because a read at the end of the log would block the agent.
-    const file = openSync(KERNEL_LOG, constants.O_RDONLY | constants.O_NONBLOCK)
+    const file = isStdin()
+      ? readStdinWithoutWaiting()
+      : openSync(KERNEL_LOG, constants.O_RDONLY | constants.O_NONBLOCK)
     return createOomKills((into) => readSync(file, into))
   } catch (error) {
     log.warn(
@@ -27,6 +34,20 @@ export function openOomKills(log: Logger): OomKills | undefined {
     )
     return undefined
   }
+}
+
+/** Whether the unit opened the kernel's log as stdin, so that the agent needs no right to open it. */
+const isStdin = (): boolean => fstatSync(STDIN).rdev === KERNEL_LOG_DEVICE
+
+/** Node cannot change the flags of an open file. dd can, and the file is shared with it. */
+function readStdinWithoutWaiting(): number {
+  const { status } = spawnSync('dd', ['iflag=nonblock', 'count=0'], {
+    stdio: [STDIN, 'ignore', 'ignore'],
+    timeout: DD_MS,
+  })
+  if (status !== 0)
+    throw new Error('stdin is the kernel log, and dd could not set it to read without waiting')
+  return STDIN
 }
 
 /** `read`: reads the next record into the buffer and returns its length; throws EAGAIN at the end of the log. */

@@ -3,6 +3,7 @@
 
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { onMachine } from './machine-mounts.ts'
 import { parseMountTable } from './mount-table.ts'
 
 const MOUNT_TABLE = '/proc/self/mountinfo'
@@ -15,7 +16,7 @@ export function createUnmounter(log: Log): (paths: readonly string[]) => void {
   const underWay = new Set<string>()
   const failed = new Set<string>()
   const unmount = (path: string, args: readonly string[]): void => {
-    execFile('umount', [...args, path], { timeout: UNMOUNT_MS }, (error) => {
+    execFile(...onMachine('umount', [...args, path]), { timeout: UNMOUNT_MS }, (error) => {
       if (error !== null && args.length === 0) return unmount(path, ['--lazy'])
       underWay.delete(path)
       if (error === null) log({ path, lazy: args.length > 0 }, 'volume unmounted')
