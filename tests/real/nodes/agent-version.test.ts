@@ -2,11 +2,11 @@
 // that needs it, keeps its replicas after a downgrade, and gets the waiting ones after an upgrade.
 
 import { joinTemplates, type NodeId, type SentItem, type Why } from '@holdfast/contract'
-import { helloOf, makeSimulatedKeys, type SimulatedNode, waitUntil } from '@holdfast/testkit'
+import { makeSimulatedKeys, type SimulatedNode, waitUntil } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
-import { dialRaw, type RawAgent } from '@holdfast/testkit/session/raw-agent'
+import { type RawAgent, reopenRaw } from '@holdfast/testkit/session/raw-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const DEPLOYMENTS = '/api/v1/deployments'
@@ -34,24 +34,10 @@ interface Build {
   readonly capabilities?: string[]
 }
 
-/** Opens a session; undefined if the server rejects it because the node opened another one a moment ago. */
-async function tryToConnect(build: Build): Promise<RawAgent | undefined> {
-  const dialed = await dialRaw(platform.baseUrl)
-  const { nonce } = await dialed.next('challenge')
-  dialed.send({ ...helloOf(node, nonce), ...build })
-  const { type } = await waitUntil(
-    () => dialed.heard.find((each) => each.type === 'welcome' || each.type === 'close'),
-    { what: 'a session or none' },
-  )
-  if (type === 'welcome') return dialed
-  dialed.close()
-  return undefined
-}
-
 /** Replaces the node's agent by one of another build. */
 async function runAgent(build: Build): Promise<RawAgent> {
   agent?.close()
-  agent = await waitUntil(() => tryToConnect(build), { what: 'a session', intervalMs: 200 })
+  agent = await reopenRaw(platform.baseUrl, node, build)
   return agent
 }
 

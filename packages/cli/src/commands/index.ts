@@ -39,6 +39,7 @@ import { nodeList } from './node/node-list.ts'
 import { nodeRelease } from './node/node-release.ts'
 import { nodeRemove } from './node/node-remove.ts'
 import { nodeUncordon } from './node/node-uncordon.ts'
+import { nodeUpgrade } from './node/node-upgrade.ts'
 import { ps } from './ps.ts'
 import { registryList } from './registry/registry-list.ts'
 import { registryLogin } from './registry/registry-login.ts'
@@ -143,6 +144,7 @@ export const COMMANDS: readonly Command[] = [
   nodeCordon,
   nodeUncordon,
   nodeDrain,
+  nodeUpgrade,
   nodeRemove,
   nodeRelease,
   nodeContainers,

@@ -76,3 +76,29 @@ export async function openRaw(
   const items = joinTemplates(await agent.next('complete'))
   return { ...agent, session, items }
 }
+
+/** Opens a session, once more if the server rejects it because the node opened another one a moment ago. */
+export function reopenRaw(
+  url: string,
+  node: SimulatedNode,
+  changes: Partial<AgentMessage & { type: 'hello' }> = {},
+): Promise<RawAgent> {
+  return waitUntil(() => tryToOpen(url, node, changes), { what: 'a session', intervalMs: 200 })
+}
+
+async function tryToOpen(
+  url: string,
+  node: SimulatedNode,
+  changes: Partial<AgentMessage & { type: 'hello' }>,
+): Promise<RawAgent | undefined> {
+  const agent = await dialRaw(url)
+  const { nonce } = await agent.next('challenge')
+  agent.send({ ...helloOf(node, nonce), ...changes })
+  const { type } = await waitUntil(
+    () => agent.heard.find((each) => each.type === 'welcome' || each.type === 'close'),
+    { what: 'a session or none' },
+  )
+  if (type === 'welcome') return agent
+  agent.close()
+  return undefined
+}
