@@ -242,11 +242,6 @@ export const BUGS: readonly Bug[] = [
     seenBy: ['takes-work'],
   },
   {
-    name: 'control-plane nodes accept more replicas of what they run',
-    edits: [core('placement/return-home.ts', '(each) => each.replica === replica', '() => replica > 0')],
-    seenBy: ['takes-work'],
-  },
-  {
     name: 'watch not relisted after compaction',
     edits: [server('store/cache/cache.ts', 'onCompacted: relist', 'onCompacted: () => {}')],
     seenBy: ['settled', 'one-owner', 'given-up-late'],
