@@ -3,7 +3,7 @@
 
 import { entryOf, type Rejection } from '@holdfast/contract'
 import type { FastifyReply } from 'fastify'
-import { isTainted } from '../ports/taint.ts'
+import { isTainted, redactTaint } from '../ports/taint.ts'
 import type { ApiResponse, StreamedResponse } from './endpoint.ts'
 
 export interface RejectedResponse {
@@ -21,9 +21,20 @@ class SecretLeakError extends Error {
   override readonly name = 'SecretLeakError'
 }
 
+/**
+ * Sends a body without any secret value of the request. The write is already stored, and a value may equal a part of an
+ * ordinary sentence, so the texts with a value are redacted instead of failing the request.
+ */
 export function sendJson(reply: FastifyReply, status: number, body: string): FastifyReply {
-  if (isTainted(body)) throw new SecretLeakError('the response contains secret material')
-  return reply.code(status).header('content-type', JSON_TYPE).send(body)
+  return reply.code(status).header('content-type', JSON_TYPE).send(withoutMaterial(body))
+}
+
+function withoutMaterial(body: string): string {
+  if (!isTainted(body)) return body
+  const redacted = JSON.stringify(redactTaint(JSON.parse(body)))
+  // A value that spans several members, or the number in one, cannot be redacted text by text.
+  if (isTainted(redacted)) throw new SecretLeakError('the response contains secret material')
+  return redacted
 }
 
 export function sendResponse(

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addTaint, declassify, isTainted, underTaint, withoutTaint } from './taint.ts'
+import {
+  addTaint,
+  declassify,
+  declassifyStored,
+  isTainted,
+  redactTaint,
+  underTaint,
+  withoutTaint,
+} from './taint.ts'
 
 const VALUE = 'Tr0ub4dor & "3" \\ü?'
 
@@ -119,4 +127,20 @@ test('an error that contains a secret value is replaced, and another is not', as
     }).catch((error: Error) => `${error.name} ${error.message}`)
   expect(await failing(`got ${VALUE}`)).toBe('SecretLeakError TypeError')
   expect(await failing('a fault')).toBe('TypeError a fault')
+})
+
+test('a value that a stored record already has is not tracked', async () => {
+  const name = 'billing-worker-production'
+  const tracked = await withValue(name, () => {
+    const before = isTainted(name)
+    declassifyStored({ consumers: [`deployment/${name}`] })
+    return [before, isTainted(name)]
+  })
+  expect(tracked).toEqual([true, false])
+})
+
+test('a body is redacted text by text, and its other texts stay', async () => {
+  const body = { path: 'deployments/db', why: [`a ${VALUE} b`, 'fine'], [VALUE]: 1, version: 2, at: null }
+  const redacted = await withValue(VALUE, () => redactTaint(body))
+  expect(redacted).toEqual({ path: 'deployments/db', why: ['<redacted>', 'fine'], version: 2, at: null })
 })

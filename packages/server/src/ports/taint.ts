@@ -71,6 +71,24 @@ export function declassify(text: string): void {
   for (const [value, [, escaped = value]] of needles ?? []) if (text.includes(escaped)) needles?.delete(value)
 }
 
+/**
+ * Stops tracking the values that a stored record already has, such as the name of a consumer: storing or showing it again
+ * reveals nothing.
+ */
+export function declassifyStored(record: object | undefined): void {
+  if (record === undefined || (requests.getStore()?.needles.size ?? 0) === 0) return
+  declassify(JSON.stringify(record))
+}
+
+/** The body with `<redacted>` in place of each text that contains a tracked value, and without members named so. */
+export function redactTaint(body: Json): Json {
+  if (typeof body === 'string') return isTainted(body) ? '<redacted>' : body
+  if (Array.isArray(body)) return body.map(redactTaint)
+  if (!isJsonObject(body)) return body
+  const members = Object.entries(body).filter(([key]) => !isTainted(key))
+  return Object.fromEntries(members.map(([key, member]) => [key, redactTaint(member)]))
+}
+
 export function isTainted(text: string): boolean {
   for (const forms of requests.getStore()?.needles.values() ?? [])
     if (forms.some((form) => text.includes(form))) return true

@@ -16,6 +16,7 @@ import {
 } from '@holdfast/core'
 import { timestamp } from '../../ports/clock.ts'
 import type { SecretsWriter } from '../../ports/secrets-store.ts'
+import { declassifyStored } from '../../ports/taint.ts'
 import { claimSlot, type SlotDeps } from '../../quotas/hold-slot.ts'
 import { type HeldSlots, holdCredentialSlots } from '../../quotas/hold-slots.ts'
 import { credentials, intents } from '../../store/records.ts'
@@ -139,6 +140,7 @@ function decideWrite(
   if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
   const address = inTenant(caller.tenant, credentials, label)
   const stored = transaction.get(address)
+  declassifyStored(stored)
   const choice = held.choose(needsSlot(stored) ? 1 : 0)
   if (choice.kind === 'busy') return { kind: 'wait', until: choice.until }
   const slots = choice.kind === 'full' ? [choice.quota] : []

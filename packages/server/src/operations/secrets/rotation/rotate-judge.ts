@@ -3,6 +3,7 @@
 
 import type { Json, Rejection } from '@holdfast/contract'
 import { blockers, credentialPath, nextSteps, type RotationTurn, reject, turnRotation } from '@holdfast/core'
+import { declassifyStored } from '../../../ports/taint.ts'
 import { credentials, type StoredCredential, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import { done, type Outcome, refused } from '../../caller.ts'
@@ -89,6 +90,7 @@ function targetsOf(
     const { namespace, label } = credentialPath(path)
     const credential =
       transaction.get(inTenant(tenant, credentials, label)) ?? newCredential(namespace, label)
+    declassifyStored(credential)
     return { secret, credential, facts: gatherRotation(store, tenant, credential) }
   })
 }

@@ -3,6 +3,7 @@
 
 import { pinOf } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
+import { declassifyStored } from '../../../ports/taint.ts'
 import { credentials, type StoredCredential, type StoredDeployment } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
 import type { Caller } from '../../caller.ts'
@@ -30,6 +31,7 @@ export function writeRotation(
   judged: JudgedRotation,
 ): WrittenRotation {
   const { tenant } = caller
+  declassifyStored(judged.stored)
   const written = new Map<string, StoredCredential>()
   const toDestroy: StagedVersion[] = []
   for (const judgedTurn of judged.turns) {

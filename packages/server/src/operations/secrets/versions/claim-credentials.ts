@@ -4,6 +4,7 @@
 import { type Consumer, consumerOf, type DeploymentSpec, defined, type TenantId } from '@holdfast/contract'
 import { type CredentialFact, credentialPath, newestUsable } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
+import { declassifyStored } from '../../../ports/taint.ts'
 import { claimSlot, freeSlot } from '../../../quotas/hold-slot.ts'
 import { credentials, type StoredCredential } from '../../../store/records.ts'
 import { inTenant, type Transaction } from '../../../store/transaction.ts'
@@ -75,6 +76,7 @@ export function claimCredentials(
   for (const [label, namespace] of now) {
     const address = inTenant(tenant, credentials, label)
     const stored = transaction.get(address)
+    declassifyStored(stored)
     const version = newVersions.find((one) => one.label === label)
     if (stored?.consumers.includes(consumer) && version === undefined) continue
     const claimed = withConsumer(stored ?? newCredential(namespace, label), consumer)
@@ -97,6 +99,7 @@ function release(transaction: Transaction, tenant: TenantId, label: string, cons
   const address = inTenant(tenant, credentials, label)
   const stored = transaction.get(address)
   if (stored === undefined) return
+  declassifyStored(stored)
   const consumers = stored.consumers.filter((each) => each !== consumer)
   if (consumers.length > 0 || stored.versions.length > 0) {
     transaction.put(address, { ...stored, consumers })
