@@ -161,13 +161,14 @@ export const workloadCodes = {
   resources_invalid: {
     status: 422,
     field: 'resources.<field> | limits.<field>',
-    expected: 'a whole number, 0 or greater',
-    why: 'CPU is counted in whole thousandths of a core and memory in whole bytes.',
+    expected: 'a whole number, 0 or greater; limits.memoryBytes is 0 or at least 6291456',
+    why: 'CPU is counted in whole thousandths of a core and memory in whole bytes, and the engine refuses a memory limit below 6 MiB.',
     doc: markdown(
-      '`cpuMillis` or `memoryBytes` is a fraction, a text, negative or too small.',
+      '`cpuMillis` or `memoryBytes` is a fraction, negative or too large to be exact, or `limits.memoryBytes` is below the 6 MiB',
+      'that the engine needs at least. A limit of 0 means no limit.',
       '',
       '**What to do.** Half a core and 256 MiB are `{"cpuMillis": 500, "memoryBytes": 268435456}`. Rejected:',
-      '`"cpuMillis": 0.5`, `"memoryBytes": "256Mi"`. A manifest file may have `cpu: 500m` and `memory: 256Mi` instead: the CLI',
+      '`"cpuMillis": 0.5`, `"limits": {"memoryBytes": 1000000}`. A manifest file may have `cpu: 500m` and `memory: 256Mi` instead: the CLI',
       'converts them before it sends the manifest.',
     ),
     capability: 'deployments',

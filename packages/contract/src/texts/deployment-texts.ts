@@ -32,7 +32,7 @@ export const limitsTexts = {
     meaning:
       'The most memory that one container may use, in bytes. A container that needs more is killed and started again. A manifest file may use memory instead, as in memory: 512Mi.',
     absent: 'memory is not limited',
-    range: 'a whole number, 0 or greater; 0 means no limit',
+    range: 'a whole number, 6291456 (6 MiB) or greater; 0 means no limit',
     example: 536_870_912,
   },
 } satisfies FieldTexts
