@@ -67,7 +67,7 @@ export function gatherFacts(
     credentials: secrets.facts,
     quotas: [...request.quotas, ...secrets.quotas],
     ...defined({
-      dependencies: request.sendsDependsOn ? gatherDependencies(transaction, tenant, spec) : undefined,
+      dependencies: request.sendsDependsOn ? gatherDependencies(deps.store, transaction, tenant, spec) : undefined,
       dependents: updated && gatherDependents(deps.store, tenant, spec, updated.spec),
       image,
       archivedDigest,
@@ -105,14 +105,16 @@ function gatherDistance(
 }
 
 /** The most dependencies compared at commit. With 16 routes and the record, a transaction stays below 120 operations. */
-const MAX_GRAPH = 80
+const MOST_COMPARED = 80
 
 /**
- * Every deployment reachable through dependsOn, nearest first. Deployments beyond the limit are not read, but reported as
- * depending on the written deployment, so that admission rejects them as a cycle.
+ * Every deployment reachable through dependsOn, nearest first. Deployments beyond the limit are read from the cache and
+ * not compared: two writes at the same moment that close a cycle through more than 80 deployments are both accepted, and
+ * the deployments of the cycle wait for each other. Direct dependencies are always compared.
  */
-function gatherDependencies(
-  transaction: Transaction,
+export function gatherDependencies(
+  store: Pick<Store, 'get'>,
+  transaction: Pick<Transaction, 'get'>,
   tenant: TenantId,
   spec: DeploymentSpec,
 ): ReadonlyMap<string, DependencyFact> {
@@ -123,11 +125,8 @@ function gatherDependencies(
   for (const name of names) {
     if (name === spec.name) continue
     read += 1
-    if (read > MAX_GRAPH) {
-      graph.set(name, { hasHealthCheck: true, dependsOn: [spec.name] })
-      continue
-    }
-    const found = transaction.get(inTenant(tenant, deployments, name))
+    const address = inTenant(tenant, deployments, name)
+    const found = read > MOST_COMPARED ? store.get(address)?.record : transaction.get(address)
     if (found === undefined || found.deleting) continue
     const dependsOn = Object.keys(found.spec.dependsOn ?? {})
     graph.set(name, { hasHealthCheck: found.spec.healthCheck !== undefined, dependsOn })
