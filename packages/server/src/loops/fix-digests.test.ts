@@ -59,3 +59,18 @@ test('the event about a missing image names the remedies of a job and of a deplo
     'The registry has no image registry.example/app:1.0. Deployment web waits until it is pushed or the deployment uses another image.',
   ])
 })
+
+test('a deployment that returns to a missing image gets another event', async () => {
+  const { store, tenant, messages } = await world({ kind: 'absent' } as Answer)
+  await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(2)
+  const use = (image: string, revision: number) =>
+    write(store, (transaction) => {
+      const spec = { ...aDeployment('web').spec, image }
+      transaction.put(inTenant(tenant, deployments, 'web'), aDeployment('web', { spec, revision }))
+    })
+  const { image } = aDeployment('web').spec
+  await use('registry.example/app:2.0', 2)
+  await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(3)
+  await use(image, 3)
+  await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(4)
+})

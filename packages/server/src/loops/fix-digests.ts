@@ -4,7 +4,7 @@
 
 import { isFinalPhase, isJobId, type TenantId } from '@holdfast/contract'
 import { parseImageReference } from '@holdfast/core'
-import { type NewEvent, recordEvent } from '../operations/record-write.ts'
+import { type NewEvent, recordEventOnce } from '../operations/record-write.ts'
 import type { Broker } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 import {
@@ -189,8 +189,9 @@ async function recordDigest(
     if (stored === undefined || !isUnfixed(stored) || stored.spec.image !== image)
       return { kind: 'abort', result: undefined }
     if (digest !== null) transaction.put(address, withDigest(stored, digest))
-    recordEvent(transaction, clock, tenant, eventOf(stored, digest))
-    return { kind: 'commit', result: undefined }
+    // A new owner of the shard finds the same image missing, which is no new event.
+    const isNew = recordEventOnce(transaction, clock, tenant, eventOf(stored, digest))
+    return { kind: isNew || digest !== null ? 'commit' : 'abort', result: undefined }
   })
 }
 
@@ -209,12 +210,14 @@ function eventOf(stored: StoredDeployment | StoredJob, digest: string | null): N
   const kind = 'uid' in stored ? 'Deployment' : 'Job'
   const subject = { kind, name, uid: 'uid' in stored ? stored.uid : stored.id }
   const word = kind.toLowerCase()
+  // A deployment may return to an image that it used before; each revision has events of its own.
+  const about = 'uid' in stored ? `${image} ${stored.revision}` : image
   return digest === null
     ? {
         type: 'image.digest_missing',
         severity: 'warning',
         subject,
-        cause: image,
+        cause: about,
         reason: 'not_found',
         message: `The registry has no image ${image}. ${kind} ${name} ${REMEDIES[kind]}`,
         data: { image },
@@ -223,7 +226,7 @@ function eventOf(stored: StoredDeployment | StoredJob, digest: string | null): N
         type: 'image.digest_fixed',
         severity: 'info',
         subject,
-        cause: `${image} ${digest}`,
+        cause: `${about} ${digest}`,
         reason: 'resolved',
         message: `The registry resolved ${image} to ${digest} for ${word} ${name}.`,
         data: { image, digest },
