@@ -109,14 +109,17 @@ async function credentialFor(context: BrokerContext, ask: CredentialAsk): Promis
   const { store, deps } = context
   const { tenant, host } = ask
   await store.fresh()
-  const node = findPuller(store, ask)
-  if (node === undefined) return { error: 'not_assigned' }
+  if (findPuller(store, ask) === undefined) return { error: 'not_assigned' }
   // Image references omit the default port, but credentials are stored under host and port, so the port is added.
   const registryHost = parseRegistryHost(host) ?? host
   const kept = store.get(inTenant(tenant, registryCredentials, registryHost))?.record
   if (kept === undefined) return {}
   const credential = await readCredential(deps.secretsStore, tenant, registryHost, kept.version)
   if (credential === undefined) return { error: 'credential_unavailable' }
+  // The node may have been removed during the read, or enrolled again with another key.
+  await store.fresh()
+  const node = findPuller(store, ask)
+  if (node === undefined) return { error: 'not_assigned' }
   const { username, password } = credential
   return {
     sealed: seal(node.encryptionKey, encodeOpen({ host, username, password: password.reveal() })),
