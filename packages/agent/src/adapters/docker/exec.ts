@@ -2,7 +2,6 @@
 // running after its connection closes, so the agent kills the command by its process id. A process that started its own
 // session, such as a daemon, is not killed; it ends with the container.
 
-import { readFileSync } from 'node:fs'
 import type { Duplex } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type Docker from 'dockerode'
@@ -10,6 +9,7 @@ import type { EngineExec, ExecCommand, ExecSink } from '../../ports/engine.ts'
 import type { Caller } from './call.ts'
 import { createDemultiplexer } from './demultiplex.ts'
 import { openHijacked } from './hijack.ts'
+import { killGroup } from './kill-in-container.ts'
 
 const CALL_MS = 10_000
 const SETTLE_MS = 50
@@ -100,18 +100,4 @@ async function settle(
     await pause(SETTLE_MS)
   }
   return undefined
-}
-
-/**
- * Kills a command and its children: the engine makes each command the leader of a process group. The process id is
- * checked first, because an engine in its own PID namespace reports ids that belong to other processes in the agent's
- * namespace.
- */
-function killGroup(pid: number, containerId: string): void {
-  try {
-    if (!readFileSync(`/proc/${pid}/cgroup`, 'utf8').includes(containerId)) return
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // The process ended before it could be killed, which is no error.
-  }
 }

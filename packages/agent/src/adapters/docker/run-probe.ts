@@ -7,6 +7,7 @@ import type { BoundedText, ProbeResult } from '../../ports/engine.ts'
 import type { Caller } from './call.ts'
 import { checkOutput } from './decode.ts'
 import { createDemultiplexer } from './demultiplex.ts'
+import { killProcess } from './kill-in-container.ts'
 
 const CALL_MS = 10_000
 const SETTLE_MS = 100
@@ -26,7 +27,7 @@ export async function runProbe(
       .exec({ Cmd: [...command], AttachStdout: true, AttachStderr: true, abortSignal }),
   )
   const output = await caller.call(timeoutMs + CALL_MS, (_, signal) => collectOutput(exec, timeoutMs, signal))
-  const exitCode = await settle(caller, exec)
+  const exitCode = await settle(caller, exec, containerId)
   if (exitCode !== undefined) return { exitCode, output: checkOutput(exitCode, output) }
   const printed = output.text.trim() === '' ? '' : `: ${output.text}`
   return { exitCode, output: { text: `no end within ${timeoutMs / 1000} s${printed}`, isCut: output.isCut } }
@@ -36,13 +37,17 @@ export async function runProbe(
  * Returns the exit code of a probe; kills a probe that still runs, and returns undefined. Polls several times, because a
  * busy engine may not have started the probe yet.
  */
-async function settle({ call }: Caller, exec: Docker.Exec): Promise<number | undefined> {
+async function settle(
+  { call }: Caller,
+  exec: Docker.Exec,
+  containerId: string,
+): Promise<number | undefined> {
   for (let left = SETTLE_TRIES; left > 0; left -= 1) {
     const { Running, ExitCode, Pid } = await call(CALL_MS, (_, abortSignal) => exec.inspect({ abortSignal }))
     if (!Running && ExitCode !== null) return ExitCode
     // Pid is the process id on the host; it is 0 before the start and after the end of the process.
     if (Running && Pid > 0) {
-      kill(Pid)
+      killProcess(Pid, containerId)
       return undefined
     }
     await pause(SETTLE_MS)
@@ -76,12 +81,4 @@ async function collectOutput(
   })
   clearTimeout(timer)
   return { text: Buffer.concat(kept).toString('utf8'), isCut }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // The process ended before it could be killed, which is no error.
-  }
 }
