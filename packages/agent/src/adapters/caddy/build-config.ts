@@ -16,6 +16,7 @@ import { createHash } from 'node:crypto'
 import { defined } from '@holdfast/contract'
 import type { Backend, PeerSecurity } from '../../ports/router.ts'
 import type { CaddySettings, RoutesTls } from '../../ports/router-settings.ts'
+import { spellingsOf } from './header-spellings.ts'
 import { matchersOf } from './match-routes.ts'
 import { nameUpstream, peerCertificates, peerListener, safeTransport } from './peer-config.ts'
 import { DRAW_POOL, FORWARD_POOL, POOL_HEADER, READ_POOL, withoutCanary } from './split-pools.ts'
@@ -245,7 +246,10 @@ function plainText(status: number | string, text: string): Json {
 const UNAVAILABLE = plainText(503, 'Service Unavailable')
 const FAILED = plainText('{http.error.status_code}', '{http.error.status_text}')
 
-const drop = (...names: string[]): Json => ({ handler: 'headers', request: { delete: names } })
+const drop = (...names: string[]): Json => ({
+  handler: 'headers',
+  request: { delete: names.flatMap(spellingsOf) },
+})
 const READ_HOP = { handler: 'vars', hop: `{http.request.header.${HOP_HEADER}}` }
 /** Accepts headers that state hops and the original client: only routers of the tenant reach this server. */
 const TRUST: readonly Json[] = [

@@ -1,7 +1,7 @@
 // The Caddy adapter on a real Caddy: serves the given backends, survives a kill of Caddy, and changes a thousand routes
 // quickly.
 
-import { createServer, request, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, request, type Server } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -25,10 +25,16 @@ const servers: Server[] = []
 /** Functions that send the answers to requests with `slow` in the path; the test server delays these answers. */
 const held: (() => void)[] = []
 
+/** The names of headers that programs may read as those of the router. */
+const shadowing = (headers: IncomingHttpHeaders): string[] | undefined => {
+  const names = Object.keys(headers).filter((name) => /^(x.forwarded|holdfast)/.test(name) && name.includes('_'))
+  return names.length === 0 ? undefined : names
+}
+
 /** A web server that answers with its own name and the request headers it received. */
 async function backendServer(name: string, address = '127.0.0.1', port = 0): Promise<number> {
   const server = createServer((received, response) => {
-    const body = { name, hop: received.headers['holdfast-hop'], for: received.headers['x-forwarded-for'] }
+    const body = { name, hop: received.headers['holdfast-hop'], for: received.headers['x-forwarded-for'], seen: shadowing(received.headers) }
     const respond = (): void => void response.end(JSON.stringify(body))
     if (received.url?.includes('slow')) held.push(respond)
     else respond()
@@ -133,6 +139,14 @@ describe('Caddy', () => {
       name: 'web',
       for: '9.9.9.9, 127.0.0.1',
     })
+  })
+
+  test('drops headers of clients that programs may read as forwarding headers', async () => {
+    const web = await backendServer('web')
+    await apply([backend('web', web)])
+    const names = ['X_Forwarded_For', 'x-forwarded_proto', 'X_FORWARDED-HOST', 'holdfast_hop']
+    const sent = { ...Object.fromEntries(names.map((name) => [name, 'x'])), other_name: 'kept' }
+    expect(JSON.parse((await get(edge, 'web.test', sent)).text)).toEqual({ name: 'web', for: '127.0.0.1' })
   })
 
   test('forwards to another node with an increased hop count, at most three times', async () => {
