@@ -15,7 +15,10 @@ const assignmentId = asAssignmentId('rep_1')
 const ASK = { tenant, nodeId, owner, assignmentId, host: 'registry.example' }
 
 const keyOfNode = (): string =>
-  generateKeyPairSync('x25519').publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('base64url')
+  generateKeyPairSync('x25519')
+    .publicKey.export({ format: 'der', type: 'spki' })
+    .subarray(-32)
+    .toString('base64url')
 
 /** A broker with one node that pulls from one registry. `during` runs while the credential is read. */
 function aBroker(during: (records: Map<unknown, object>) => void) {

@@ -27,14 +27,21 @@ const held: (() => void)[] = []
 
 /** The names of headers that programs may read as those of the router. */
 const shadowing = (headers: IncomingHttpHeaders): string[] | undefined => {
-  const names = Object.keys(headers).filter((name) => /^(x.forwarded|holdfast)/.test(name) && name.includes('_'))
+  const names = Object.keys(headers).filter(
+    (name) => /^(x.forwarded|holdfast)/.test(name) && name.includes('_'),
+  )
   return names.length === 0 ? undefined : names
 }
 
 /** A web server that answers with its own name and the request headers it received. */
 async function backendServer(name: string, address = '127.0.0.1', port = 0): Promise<number> {
   const server = createServer((received, response) => {
-    const body = { name, hop: received.headers['holdfast-hop'], for: received.headers['x-forwarded-for'], seen: shadowing(received.headers) }
+    const body = {
+      name,
+      hop: received.headers['holdfast-hop'],
+      for: received.headers['x-forwarded-for'],
+      seen: shadowing(received.headers),
+    }
     const respond = (): void => void response.end(JSON.stringify(body))
     if (received.url?.includes('slow')) held.push(respond)
     else respond()

@@ -4,5 +4,8 @@
 /** Every name with each of its hyphens as a hyphen or an underscore, the name itself first. */
 export function spellingsOf(name: string): string[] {
   const [first = '', ...others] = name.split('-')
-  return others.reduce((known, part) => known.flatMap((each) => [`${each}-${part}`, `${each}_${part}`]), [first])
+  return others.reduce(
+    (known, part) => known.flatMap((each) => [`${each}-${part}`, `${each}_${part}`]),
+    [first],
+  )
 }

@@ -37,11 +37,7 @@ export async function runProbe(
  * Returns the exit code of a probe; kills a probe that still runs, and returns undefined. Polls several times, because a
  * busy engine may not have started the probe yet.
  */
-async function settle(
-  { call }: Caller,
-  exec: Docker.Exec,
-  containerId: string,
-): Promise<number | undefined> {
+async function settle({ call }: Caller, exec: Docker.Exec, containerId: string): Promise<number | undefined> {
   for (let left = SETTLE_TRIES; left > 0; left -= 1) {
     const { Running, ExitCode, Pid } = await call(CALL_MS, (_, abortSignal) => exec.inspect({ abortSignal }))
     if (!Running && ExitCode !== null) return ExitCode

@@ -67,7 +67,9 @@ export function gatherFacts(
     credentials: secrets.facts,
     quotas: [...request.quotas, ...secrets.quotas],
     ...defined({
-      dependencies: request.sendsDependsOn ? gatherDependencies(deps.store, transaction, tenant, spec) : undefined,
+      dependencies: request.sendsDependsOn
+        ? gatherDependencies(deps.store, transaction, tenant, spec)
+        : undefined,
       dependents: updated && gatherDependents(deps.store, tenant, spec, updated.spec),
       image,
       archivedDigest,
