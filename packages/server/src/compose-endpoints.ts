@@ -213,7 +213,7 @@ function deploymentDeps({
     secrets,
     slots,
     quotas,
-    answers: createIdempotentAnswers(store, clock),
+    answers: createIdempotentAnswers(store, clock, config.retention.idempotencyHours),
     admission: {
       limits: config.limits,
       reservedNames: new Set([...RESERVED_NAMES, ...config.reservedNames]),

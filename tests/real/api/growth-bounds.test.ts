@@ -164,7 +164,7 @@ async function addJoinTokens(store: Store, tenant: TenantId, count: number): Pro
 test('unused join tokens are bounded: one more than a thousand drops the oldest, and expired ones are deleted', async () => {
   const { store, tenant } = await storeWithTenant()
   const other = await world.addTenant(store)
-  const answers = createIdempotentAnswers(store, clock)
+  const answers = createIdempotentAnswers(store, clock, 24)
   const deps = { store, clock, ids, answers, publicUrl: 'http://platform.example', caPin: () => undefined }
   const kept = { idempotency: undefined, answerOf: () => ({ status: 201, body: {} }) }
   const unused = async (owner: TenantId) => {

@@ -32,6 +32,8 @@ export interface RetentionDeps {
 
 /** Limit of records that are read at once, and of records that one transaction deletes. */
 const AT_ONCE = 100
+/** The most steps in which expired responses of one tenant are deleted: more than it can have made in a minute. */
+const MOST_STEPS = 50
 const DAY_MS = 24 * 3_600_000
 /** How long cancel marks are kept: far longer than a paused etcd member can delay a request. */
 const CANCEL_KEPT_MS = DAY_MS
@@ -51,7 +53,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
     await dropOld(store, record.id, events, ofEvents.max, ({ time }) => isOlder(time, ofEvents.days))
     await dropOld(store, record.id, audit, ofAudit.max, ({ time }) => isOlder(time, ofAudit.days))
     const isPast = ({ expiresAt }: { expiresAt: string }) => Date.parse(expiresAt) < clock.now()
-    await dropOld(store, record.id, idempotentAnswers, Number.POSITIVE_INFINITY, isPast)
+    await dropPast(store, record.id, isPast)
     await retainDecisions(store, record.id, clock.now())
   }
 }
@@ -96,13 +98,26 @@ function inOrder(store: Store, tenant: TenantId, collection: Collection<unknown>
     .toSorted((left, right) => left.createRevision - right.createRevision || (left.key < right.key ? -1 : 1))
 }
 
+/** Deletes expired responses, of which a busy tenant has more in a minute than one step deletes. */
+async function dropPast(
+  store: Store,
+  tenant: TenantId,
+  isPast: (record: { expiresAt: string }) => boolean,
+): Promise<void> {
+  for (let steps = 0; steps < MOST_STEPS; steps += 1) {
+    const dropped = await dropOld(store, tenant, idempotentAnswers, Number.POSITIVE_INFINITY, isPast)
+    if (dropped < AT_ONCE) return
+    await store.fresh()
+  }
+}
+
 async function dropOld<T>(
   store: Store,
   tenant: TenantId,
   collection: Collection<T>,
   max: number,
   isOld: (record: T) => boolean,
-): Promise<void> {
+): Promise<number> {
   const keys = inOrder(store, tenant, collection)
   const oldest = keys.slice(0, AT_ONCE).map(({ key }) => key)
   const records = await store.read(collection, oldest)
@@ -111,7 +126,9 @@ async function dropOld<T>(
   const old = records
     .slice(0, firstKept < 0 ? records.length : firstKept)
     .findLastIndex((record) => record !== undefined)
-  await dropFirst(store, tenant, collection, keys, Math.max(old + 1, keys.length - max))
+  const count = Math.max(old + 1, keys.length - max)
+  await dropFirst(store, tenant, collection, keys, count)
+  return count
 }
 
 /**

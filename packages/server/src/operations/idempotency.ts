@@ -1,4 +1,4 @@
-// `Idempotency-Key` on POST: repeats the first 2xx response for 24 hours. The response is stored in the transaction of the write,
+// `Idempotency-Key` on POST: repeats the first 2xx response for a configured time. The response is stored in the transaction of the write,
 // so a retry after a lost response cannot repeat the work. Rejections are not stored (docs/design/admission.md#idempotency).
 
 import { createHmac, hash } from 'node:crypto'
@@ -29,7 +29,7 @@ export interface IdempotentAnswers {
   keep(transaction: Transaction, caller: Caller, idempotency: Idempotency, answer: KeptAnswer): boolean
 }
 
-const DAY_MS = 24 * 3_600_000
+const HOUR_MS = 3_600_000
 
 /**
  * Id and hash of a request. The hash is keyed with the Idempotency-Key, which is not stored, because a reader of the
@@ -43,6 +43,7 @@ export function idempotencyOf(key: string, method: string, path: string, body: s
 export function createIdempotentAnswers(
   store: Pick<Store, 'read' | 'keyspace'>,
   clock: Clock,
+  keptHours: number,
 ): IdempotentAnswers {
   return {
     async recall({ tenant }, { id, requestHash }) {
@@ -58,7 +59,7 @@ export function createIdempotentAnswers(
     keep(transaction, { tenant }, { id, requestHash }, { status, body, etag = null }) {
       const address = inTenant(tenant, idempotentAnswers, id)
       if (!transaction.requireAbsent(address)) return false
-      const expiresAt = new Date(clock.now() + DAY_MS).toISOString()
+      const expiresAt = new Date(clock.now() + keptHours * HOUR_MS).toISOString()
       transaction.put(address, { v: 1, requestHash, status, body, etag, expiresAt })
       return true
     },

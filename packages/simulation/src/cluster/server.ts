@@ -183,7 +183,7 @@ function operationsOf(deps: ServerDeps, store: Store): Operations {
     residency,
     views: createReaderViews(store, quotas),
     archiveRevisions: ARCHIVED,
-    answers: createIdempotentAnswers(store, clock),
+    answers: createIdempotentAnswers(store, clock, 24),
     broker: {
       checkImage: async (_tenant, image) => ({ kind: 'exists', digest: `sha256:${hash('sha256', image)}` }),
     },

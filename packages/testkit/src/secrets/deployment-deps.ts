@@ -25,6 +25,6 @@ export function deploymentDeps(store: Store, secrets: DeploymentDeps['secrets'])
     views: createReaderViews(store, quotas),
     broker: { checkImage: async () => ({ kind: 'unreachable', cause: 'timeout' }) },
     slots: createSlotAllocator(store, () => 0),
-    answers: createIdempotentAnswers(store, clock),
+    answers: createIdempotentAnswers(store, clock, 24),
   }
 }
