@@ -152,9 +152,10 @@ export const requestCodes = {
     status: 429,
     field: 'Authorization | joinToken | ticket',
     expected: 'the next request in {seconds} s',
-    why: 'This token or address sent too many requests in a short time.',
+    why: 'This token, all tokens of this tenant together, or this address sent too many requests in a short time.',
     doc: markdown(
-      'Requests are limited per token, failed attempts to join a node per address. The request was not processed.',
+      'Requests are limited per token and per tenant, failed attempts to join a node per address. The request was not',
+      'processed.',
       '',
       '**What to do.** Wait as long as the `Retry-After` header says, then send requests more slowly. To follow changes,',
       'read `GET /api/v1/events/stream` instead of polling.',

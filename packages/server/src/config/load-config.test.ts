@@ -26,7 +26,13 @@ describe('a valid configuration', () => {
       roles: ['api', 'controllers', 'gateway', 'broker'],
       secrets: { namespaces: ['deployments', 'resources'] },
       registries: [],
-      rates: { requestsPerMinute: 1200, burst: 300, failedJoinsPerMinute: 5, failedSignInsPerMinute: 5 },
+      rates: {
+        requestsPerMinute: 1200,
+        burst: 300,
+        tenantMultiple: 5,
+        failedJoinsPerMinute: 5,
+        failedSignInsPerMinute: 5,
+      },
       reservedNames: ['etcd', 'holdfast-etcd'],
       volumes: {
         enabled: false,

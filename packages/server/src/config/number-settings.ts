@@ -91,6 +91,12 @@ export const quotasShape = object({
 export const ratesShape = object({
   requestsPerMinute: count(1200, 1, 1_000_000, 'Requests per token and minute, for each server replica'),
   burst: count(300, 1, 1_000_000, 'Requests of one token at once'),
+  tenantMultiple: count(
+    5,
+    1,
+    1000,
+    'Requests per minute and at once of all tokens of a tenant together, as a multiple of those of one token',
+  ),
   failedJoinsPerMinute: count(5, 1, 10_000, 'Failed enrollments from one address per minute'),
   failedSignInsPerMinute: count(5, 1, 10_000, 'Failed sign-ins from one address per minute'),
 })

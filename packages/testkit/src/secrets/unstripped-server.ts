@@ -27,7 +27,10 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     pages: [],
     gate: {
       authenticate: createAuthenticate(store, clock),
-      rateLimit: createRateLimit({ requestsPerMinute: 1_000_000, burst: 1_000_000 }, clock),
+      rateLimit: createRateLimit(
+        { requestsPerMinute: 1_000_000, burst: 1_000_000, tenantMultiple: 1 },
+        clock,
+      ),
       findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
       isLive: (caller) => isLiveCaller(store, caller),

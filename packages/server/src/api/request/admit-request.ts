@@ -42,7 +42,10 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Admission
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
   const { token, signIn } = credential
   // Browsers have a bucket of their own, so that an open dashboard does not slow down scripts with the same token.
-  const waitSeconds = gate.rateLimit(signIn === undefined ? token.id : `${token.id} in browsers`)
+  const waitSeconds = gate.rateLimit(
+    signIn === undefined ? token.id : `${token.id} in browsers`,
+    token.tenant,
+  )
   if (waitSeconds > 0) return { ok: false, rejected: limited('Authorization', waitSeconds) }
   if (signIn !== undefined) gate.noteUse(signIn)
   return { ok: true, value: credential }
