@@ -1,126 +1,51 @@
-// Runs every command of the README's first section, and of some guides, in a fresh clone of HEAD and compares the output with
-// these documents. The first page must be served after at most three commands and five minutes.
+// Runs every command of the README's first section, and of the guides that need no installed system, in a fresh clone of HEAD and
+// compares the output with these documents. The first page must be served after at most three commands and five minutes.
+//
+//   node scripts/first-minutes.ts                 the README and all guides
+//   node scripts/first-minutes.ts GUIDE...        these guides alone, on the platform of dev:up that runs in this clone
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { env, execPath } from 'node:process'
-import { setTimeout as pause } from 'node:timers/promises'
+import { argv, execPath } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
+import { buildCli, freshShell } from './first-minutes/fresh-shell.ts'
+import { LANES } from './first-minutes/guides.ts'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
-import { matchesShown } from './first-minutes/matches-shown.ts'
 import { readCommands, readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
-import { type Ran, runLine, type Shell } from './first-minutes/run-line.ts'
+import { check, finish, print } from './first-minutes/report.ts'
+import { endGroups, type Shell } from './first-minutes/run-line.ts'
+import { startWalk, type Walker, walkAll, walkOne } from './first-minutes/walk.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
 const LAST_COMMAND = 'npm run dev:down'
-/** Guides whose every command works on the platform of the README, one after another. */
-const GUIDES = [
-  'run-a-job',
-  'private-networks',
-  'back-up-and-restore-a-deployment',
-  'scale-and-release-carefully',
-  'try-a-change-in-a-canary',
-]
-/** The guides run `holdfast` as users install it: the bundle. It also starts ten times faster than npx with the sources. */
-const BUILD_CLI = { text: 'node_modules/.bin/node scripts/build-cli.ts ../cli', shown: [] }
-const INSTALLED = 'holdfast() { node_modules/.bin/node ../cli/holdfast.mjs "$@"; }\n'
 const MOST_COMMANDS = 3
 const MOST_SECONDS = 300
-/** Longest time for which a read-only command is repeated until its output matches. */
-const RETRY_MS = 180_000
-/** Time between two repetitions. The walk runs beside other tests, so it must not keep a core busy while it waits. */
-const RETRY_PAUSE_MS = 1_000
 const REAPED_MS = 10_000
-const READ_ONLY =
-  /^(curl -s -H "Host|(npx )?holdfast (--context \S+ )?(get|describe|events|why|\w+ (list|describe|show|history)|rollout canary status)\b|holdfast .* --dry-run$)/
-const ASSIGNS = /^([A-Z]+)=/
 
-let passed = 0
-let failed = 0
-const print = (text: string): void => void process.stdout.write(`${text}\n`)
-const printTime = (seconds: number, what: string): void =>
-  print(`  ${seconds.toFixed(1).padStart(6)} s  ${what}`)
-
-function check(holds: boolean, what: string): boolean {
-  if (holds) passed += 1
-  else failed += 1
-  if (!holds) print(`FAILED: ${what}`)
-  return holds
-}
-
-/** Stops the platform at exit and on signals, before the clone of the repository is removed. */
-function cleanUpAtExit(clone: string, variables: NodeJS.ProcessEnv): void {
+/** Stops what runs at exit and on signals, before the clone of the repository is removed. */
+function cleanUpAtExit(shell: Shell): void {
   process.once('SIGINT', () => process.exit(130))
   process.once('SIGTERM', () => process.exit(143))
   process.prependOnceListener('exit', () => {
-    if (!existsSync(join(clone, '.dev'))) return
-    spawnSync(execPath, [join(clone, 'scripts/dev-down.ts')], { env: variables, timeout: 30_000 })
+    endGroups()
+    if (!existsSync(join(shell.folder, '.dev'))) return
+    spawnSync(execPath, [join(shell.folder, 'scripts/dev-down.ts')], { env: shell.env, timeout: 30_000 })
   })
 }
 
-/** The environment of a new shell: without the variables of npm and CI, and with a separate file of CLI contexts. */
-function freshEnvironment(home: string): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(([name]) => !/^(npm_|HOLDFAST_(?!ENGINES))/.test(name))
-  const path = env['PATH']?.split(':').filter((folder) => !folder.includes('node_modules'))
-  return {
-    ...Object.fromEntries(kept),
-    PATH: path?.join(':'),
-    HOLDFAST_CONTEXTS_FILE: join(home, 'contexts.yaml'),
-  }
-}
-
-/** Runs a command and compares its output. A read-only command is repeated until its output matches. */
-async function runAsShown(shell: Shell, before: string, { text, shown }: WalkCommand): Promise<Ran> {
-  const startedAt = performance.now()
-  for (;;) {
-    const ran = await runLine(shell, before + text, MOST_SECONDS * 1000)
-    const seconds = (performance.now() - startedAt) / 1000
-    const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
-    const done = ran.status === 0 && matchesShown(shown, printed)
-    if (done || !READ_ONLY.test(text) || seconds * 1000 > RETRY_MS) return { ...ran, printed, seconds }
-    await pause(RETRY_PAUSE_MS)
-  }
-}
-
-/** Runs an assignment once and returns the line that repeats its result in another shell. */
-async function readAssignment(shell: Shell, line: string, variable: string): Promise<string> {
-  const { printed, status } = await runLine(shell, `${line}\ndeclare -p ${variable}`, MOST_SECONDS * 1000)
-  check(status === 0, `${line}: exit code ${status}\n${printed}`)
-  // Warnings of npm may precede the declaration.
-  return printed.slice(Math.max(0, printed.lastIndexOf('declare ')))
-}
-
-async function walk(shell: Shell, commands: readonly WalkCommand[]): Promise<void> {
-  let assignments = INSTALLED
-  let total = 0
-  let leftovers: (() => string[]) | undefined
+/** Walks the section up to its last command. Returns whether all commands succeeded. */
+async function walkReadme(walker: Walker, commands: readonly WalkCommand[]): Promise<boolean> {
   const page = commands.findIndex(({ text }) => text.startsWith('curl'))
+  let total = 0
   for (const [at, command] of commands.entries()) {
-    const { text, shown } = command
-    if (text === LAST_COMMAND) {
-      leftovers = watchLeftovers(shell.folder)
-      check(leftovers().length > 0, 'a running platform has processes and files to check')
-    }
-    const [, variable] = ASSIGNS.exec(text) ?? []
-    if (variable !== undefined) {
-      assignments += await readAssignment(shell, assignments + text, variable)
-      continue
-    }
-    const { seconds, status, printed } = await runAsShown(shell, assignments, command)
-    printTime(seconds, text.split('\n')[0] ?? '')
-    const what = `${text}: exit code ${status}; the document shows\n${shown.join('\n')}\nbut the command printed\n${printed}`
-    if (!check(status === 0 && matchesShown(shown, printed), what)) return
+    const seconds = await walkOne(walker, command)
+    if (seconds === undefined) return false
     total += seconds
     if (at === page) printFirstPage(page, total)
   }
-  // Killed processes exist until they are reaped, so wait before the check for processes that are left.
-  await waitUntil(() => leftovers?.().length === 0, {
-    what: 'no process is left',
-    timeoutMs: REAPED_MS,
-  }).catch(() => {})
-  check(leftovers?.().length === 0, `left behind: ${leftovers?.().join(', ') ?? 'not checked'}`)
+  return true
 }
 
 function printFirstPage(commands: number, seconds: number): void {
@@ -129,25 +54,59 @@ function printFirstPage(commands: number, seconds: number): void {
   check(seconds <= MOST_SECONDS, `at most ${MOST_SECONDS} s`)
 }
 
-async function main(): Promise<void> {
-  const home = makeTempFolder('first-minutes')
-  const shell = { folder: join(home.path, 'clone'), env: freshEnvironment(home.path) }
-  cleanUpAtExit(shell.folder, shell.env)
+/** Walks guides one after another, until one fails. */
+async function walkGuides(shell: Shell, names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const commands = readCommands(readFileSync(join(shell.folder, `docs/guides/${name}.md`), 'utf8'))
+    if (!(await walkAll(startWalk(name, shell), commands))) return false
+  }
+  return true
+}
+
+async function walkAllGuides(shell: Shell): Promise<void> {
+  await Promise.all(LANES.map((lane) => walkGuides(shell, lane)))
+}
+
+/** Stops the platform as the README says; nothing of it may be left. */
+async function walkDown(walker: Walker, command: WalkCommand): Promise<void> {
+  const leftovers = watchLeftovers(walker.shell.folder)
+  check(leftovers().length > 0, 'a running platform has processes and files to check')
+  await walkOne(walker, command)
+  // Killed processes exist until they are reaped, so wait before the check for processes that are left.
+  await waitUntil(() => leftovers().length === 0, { what: 'no process is left', timeoutMs: REAPED_MS }).catch(
+    () => {},
+  )
+  check(leftovers().length === 0, `left behind: ${leftovers().join(', ')}`)
+}
+
+async function walkClone(home: string): Promise<void> {
+  const shell = freshShell(join(home, 'clone'), home)
+  cleanUpAtExit(shell)
   print('The first section of the README and the guides, in a fresh clone of HEAD:')
   const cloned = spawnSync('git', ['clone', '--quiet', ROOT, shell.folder], { encoding: 'utf8' })
   if (cloned.status !== 0) throw new Error(`git clone: ${cloned.stderr}`)
-  const read = (path: string): string => readFileSync(join(shell.folder, path), 'utf8')
-  const readme = readWalk(read('README.md'), HEADING)
-  const [last, ...others] = readme.toReversed()
+  const commands = readWalk(readFileSync(join(shell.folder, 'README.md'), 'utf8'), HEADING)
+  const last = commands.at(-1)
   if (last?.text !== LAST_COMMAND) throw new Error(`the section does not end with ${LAST_COMMAND}`)
-  const guides = GUIDES.flatMap((name) => readCommands(read(`docs/guides/${name}.md`)))
-  await walk(shell, [...others.toReversed(), BUILD_CLI, ...guides, last])
+  const readme = startWalk('README', shell)
+  if (!(await walkReadme(readme, commands.slice(0, -1)))) return
+  if (await walkAll(readme, [{ text: buildCli(home), shown: [] }])) await walkAllGuides(shell)
+  await walkDown(readme, last)
+}
+
+async function main(guides: readonly string[]): Promise<void> {
+  const home = makeTempFolder('first-minutes')
+  if (guides.length === 0) return walkClone(home.path)
+  const { cli } = JSON.parse(readFileSync(join(ROOT, '.dev/env.json'), 'utf8'))
+  const shell = freshShell(ROOT, home.path, String(cli.file))
+  process.prependOnceListener('exit', endGroups)
+  if (await walkAll(startWalk('guides', shell), [{ text: buildCli(home.path), shown: [] }]))
+    await walkGuides(shell, guides)
 }
 
 try {
-  await main()
+  await main(argv.slice(2))
 } catch (error) {
   check(false, error instanceof Error ? error.message : String(error))
 }
-print(`${passed} passed, ${failed} failed`)
-process.exitCode = failed === 0 ? 0 : 1
+finish()

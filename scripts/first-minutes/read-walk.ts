@@ -7,6 +7,8 @@ export interface WalkCommand {
 }
 
 const CONSOLE = /^```console\n([\s\S]*?)^```$/gm
+/** `$ ` for a user, `# ` for root, or `NAME# ` for root on a machine of that name. */
+const PROMPT = /^(?:\$|[a-z0-9-]*#) /
 
 /** Returns the commands of one section of the document in order. */
 export function readWalk(document: string, heading: string): WalkCommand[] {
@@ -21,15 +23,31 @@ export const readCommands = (text: string): WalkCommand[] =>
   [...text.matchAll(CONSOLE)].flatMap(([, block = '']) => readBlock(block))
 
 function readBlock(block: string): WalkCommand[] {
-  return block
-    .split(/^\$ /m)
-    .filter((each) => each !== '')
-    .map((each) => {
-      const lines = each.trimEnd().split('\n')
-      const ends = lines.findIndex((_, at) => isComplete(lines.slice(0, at + 1).join('\n')))
-      return { text: lines.slice(0, ends + 1).join('\n'), shown: lines.slice(ends + 1) }
-    })
+  const commands: { text: string; shown: string[] }[] = []
+  for (const line of block.trimEnd().split('\n')) {
+    const last = commands.at(-1)
+    if (last !== undefined && !isComplete(last.text)) last.text += `\n${line}`
+    else if (PROMPT.test(line)) commands.push({ text: line.replace(PROMPT, ''), shown: [] })
+    else if (last === undefined) throw new Error(`a console block begins without a command: ${line}`)
+    else last.shown.push(line)
+  }
+  return commands
 }
 
-/** Whether a command is complete: it continues on the next line while a quote is open. */
-const isComplete = (text: string): boolean => text.split("'").length % 2 === 1
+/** Whether a command is complete: it continues while a quote or a here-document is open, and after a backslash. */
+function isComplete(text: string): boolean {
+  const [, word] = /<<'?([A-Z]+)'?/.exec(text) ?? []
+  if (word !== undefined) return text.endsWith(`\n${word}`)
+  return !text.endsWith('\\') && !hasOpenQuote(text)
+}
+
+function hasOpenQuote(text: string): boolean {
+  let open = ''
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at)
+    if (char === '\\' && open !== "'") at += 1
+    else if (open === '' && (char === '"' || char === "'")) open = char
+    else if (char === open) open = ''
+  }
+  return open !== ''
+}

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { matchesShown } from '../../scripts/first-minutes/matches-shown.ts'
-import { readWalk } from '../../scripts/first-minutes/read-walk.ts'
+import { readCommands, readWalk } from '../../scripts/first-minutes/read-walk.ts'
 
 const DOCUMENT = `# Title
 
@@ -37,6 +37,21 @@ test('a walk consists of the commands of a section, with the output shown below 
     { text: `curl --json '{\n  "a": 1\n}' | cat`, shown: ['one', '', 'two'] },
   ])
   expect(() => readWalk(DOCUMENT, 'Away')).toThrow('there is no section "Away"')
+})
+
+test.each([
+  ['a here-document', "$ cat > a <<'END'\nit's\n# b\nEND\nshown\n", "cat > a <<'END'\nit's\n# b\nEND"],
+  ['an open double quote', '$ a "b\nc"\nshown\n', 'a "b\nc"'],
+  ['a quote in quotes', `$ a "it's"\nshown\n`, `a "it's"`],
+  ['a backslash', '$ a \\\n  b\nshown\n', 'a \\\n  b'],
+  ['the prompt of root', '# a\nshown\n', 'a'],
+  ['the prompt of a machine', 'fra-1# a\nshown\n', 'a'],
+])('the end of a command is found: %s', (_, block, text) =>
+  expect(readCommands(`\`\`\`console\n${block}\`\`\`\n`)).toEqual([{ text, shown: ['shown'] }]),
+)
+
+test('a console block that begins without a command is a mistake', () => {
+  expect(() => readCommands('```console\noutput\n```\n')).toThrow('begins without a command: output')
 })
 
 test.each([
