@@ -1,9 +1,11 @@
 // Opens the node's outbound connection to the server. TLS accepts only certificates of the pinned authority.
 
 import { Agent } from 'node:https'
+import type { LookupFunction } from 'node:net'
 import { AGENT_PATH, AGENT_SUBPROTOCOL } from '@holdfast/contract'
 import { type ClientOptions, WebSocket } from 'ws'
 import { trustOnly } from '../enroll/enroll-trust.ts'
+import { randomAddresses } from './random-addresses.ts'
 
 export type Dial = () => WebSocket
 
@@ -18,7 +20,8 @@ export function createDial(server: string, ca: string | undefined): Dial {
   const url = new URL(AGENT_PATH, server)
   const secure = url.protocol === 'https:'
   url.protocol = secure ? 'wss:' : 'ws:'
-  const options: ClientOptions = {
+  const options: ClientOptions & { readonly lookup: LookupFunction } = {
+    lookup: randomAddresses(),
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handshakeTimeout: HANDSHAKE_MS,
