@@ -20,6 +20,8 @@ export interface Bug {
   readonly inNetworks?: boolean
   /** Whether only the scripts of failures can find the bug. */
   readonly inFailures?: boolean
+  /** Whether only the scripts of servers that lose the store for minutes can find the bug. */
+  readonly inStoreCuts?: boolean
 }
 
 export const core = (file: string, find: string, replace: string): Edit => ({

@@ -6,6 +6,7 @@ import { JOB_BUGS } from './job-bugs.ts'
 import { NETWORK_BUGS } from './network-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
 import { SCALING_BUGS } from './scaling-bugs.ts'
+import { STORE_CUT_BUGS } from './store-cut-bugs.ts'
 import { VOLUME_BUGS } from './volume-bugs.ts'
 
 export const BUGS: readonly Bug[] = [
@@ -250,6 +251,7 @@ export const BUGS: readonly Bug[] = [
   ...SCALING_BUGS,
   ...CANARY_BUGS,
   ...NETWORK_BUGS,
+  ...STORE_CUT_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]

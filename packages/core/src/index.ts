@@ -23,6 +23,11 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
+export {
+  judgeStoreAccess,
+  type StoreAccess,
+  type StoreAccessTimes,
+} from './liveness/judge-store-access.ts'
 export * from './networks/index.ts'
 export { failingContainers } from './node/container-cause.ts'
 export {

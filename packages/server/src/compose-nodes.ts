@@ -54,6 +54,8 @@ export interface NodeSide {
   readonly internalCall: InternalCall
   /** Whether this process sees a mass-failure hold; always false in a process without the role controllers. */
   holdsSilentNodes(): boolean
+  /** Whether this process does not reach the store while others do, and therefore accepts no agents. */
+  isCutOff(): boolean
   /** Number of decisions of scaling policies, by reason; none in a process without the role controllers. */
   scalingDecisions(): ReadonlyMap<string, number>
   /** When the session of a node was last heard, in milliseconds since 1970; undefined if another server holds it. */
@@ -104,6 +106,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     readUsage: gateway.readUsage,
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
     scalingDecisions: () => controllers?.scalingDecisions ?? new Map(),
+    isCutOff: () => gateway.isCutOff,
     holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,
     async stop() {
@@ -284,6 +287,7 @@ function openGateway(
     broker,
     detector,
     residency: config.residency,
+    acceptsAgents: config.roles.includes('gateway'),
     times: gatewayTimes(config),
     ...defined({ clusterCa: readClusterCa(config) }),
   })

@@ -84,7 +84,7 @@ export async function composeServer(
   const metrics = createMetrics({
     storePressure: () => pressure.ratio,
     cacheRevision: () => store.revision,
-    holdsSilentNodes: nodeSide.holdsSilentNodes,
+    ...{ holdsSilentNodes: nodeSide.holdsSilentNodes, isCutOff: nodeSide.isCutOff },
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
     certificateExpiries: () => readExpiries(config),

@@ -10,10 +10,10 @@ export type InternalCall = (request: {
 }) => Promise<{ readonly status: number; readonly body: string }>
 
 const BROKER_URL = '/internal/broker/:question'
-export const INTERNAL_URLS: readonly string[] = ['/internal/nodes/:node/call', BROKER_URL]
+export const INTERNAL_URLS: readonly string[] = ['/internal/nodes/:node/call', '/internal/view', BROKER_URL]
 
 export interface InternalCalls {
-  /** Handles calls to a node that is connected to this server replica. */
+  /** Handles calls to a node that is connected to this server replica, and the question after its view of the store. */
   readonly node: InternalCall
   /** Handles calls to the broker; absent if this process does not have the role broker. */
   readonly broker?: InternalCall

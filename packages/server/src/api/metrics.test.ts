@@ -8,6 +8,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
+    isCutOff: () => false,
     environmentAnswers: () => new Map(),
     scalingDecisions: () => new Map(),
     countVolumes: () => ({

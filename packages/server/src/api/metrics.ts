@@ -17,6 +17,8 @@ export interface MetricSources {
   holdsSilentNodes(): boolean
   /** The expiry of each certificate file of the configuration, in seconds since 1970; unreadable files are absent. */
   certificateExpiries(): ReadonlyMap<string, number>
+  /** Returns true while this server does not reach the store although others do, and therefore accepts no agents. */
+  isCutOff(): boolean
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
   /** Number of decisions of scaling policies, by reason. */
@@ -78,6 +80,12 @@ export const METRICS = {
     type: 'gauge',
     help: 'Expiry of each certificate file that the configuration names, in seconds since 1970. An unreadable file has no value',
     labelNames: ['file'],
+  },
+  cutOff: {
+    name: 'holdfast_gateway_cut_off',
+    type: 'gauge',
+    help: '1 while this server does not reach the key-value store although another one does, and therefore accepts no agents',
+    labelNames: [],
   },
   environmentAnswers: {
     name: 'holdfast_environment_answers_total',
@@ -168,6 +176,12 @@ export const ALERTS: readonly AlertRow[] = [
     meaning: `A certificate expires within ${days} days. Renew it; the server serves the new file without a reload.`,
   })),
   {
+    expression: `${METRICS.cutOff.name} == 1`,
+    for: '0m',
+    meaning:
+      'A server does not reach etcd although another one does. Its agents moved to other servers; check its network, its client certificate for etcd and its log.',
+  },
+  {
     expression: `${METRICS.volumes.name}{phase="Lost"} > 0`,
     for: '0m',
     meaning: 'A volume has no copy left.',
@@ -229,6 +243,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   addExpiries(sources.certificateExpiries, registers)
+  addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
   addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
   addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)
   addVolumeGauges(sources.countVolumes, registers)

@@ -15,7 +15,10 @@ export interface GatewayLog {
 }
 
 export interface GatewayDeps {
-  readonly store: Pick<Store, 'get' | 'list' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe'>
+  readonly store: Pick<
+    Store,
+    'get' | 'list' | 'listWithIds' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe'
+  >
   readonly clock: Clock
   readonly ids: IdSource
   /** The id of this process as a server replica. */
@@ -31,6 +34,8 @@ export interface GatewayDeps {
   /** The broker, in this process or another one. The gateway relays sealed values, which it cannot read. */
   readonly broker: Pick<Broker, 'sealEnvironment' | 'sealCredential'>
   readonly residency: ResidencyRules
+  /** Whether agents may connect to this process; absent: they may. */
+  readonly acceptsAgents?: boolean
   /** Sends a request to another server replica; absent: over HTTP. */
   readonly post?: typeof postJson
 }

@@ -24,11 +24,14 @@ import type { GatewayParts } from './parts.ts'
 import { createNodeCalls, type NodeCalls } from './peers/call-node.ts'
 import { createNodeDirectory } from './peers/node-directory.ts'
 import { createPromiseCalls } from './peers/promise-calls.ts'
+import { createReplicaAddresses } from './peers/replica-addresses.ts'
+import { createViewCalls, VIEW_PATH } from './peers/view-calls.ts'
 import { acceptConnection } from './session/connection.ts'
 import { endSessions } from './session/end-sessions.ts'
 import { createHeldSessions } from './session/held-sessions.ts'
 import type { AgentSocket, Session } from './session/session.ts'
 import { createSessionRateLimit } from './session/session-rate-limit.ts'
+import { createStoreAccess } from './store-access.ts'
 import { createNodeStreams } from './streams/node-streams.ts'
 import { endStreams } from './streams/session-streams.ts'
 import { startSweeps } from './sweep.ts'
@@ -48,6 +51,8 @@ export interface Gateway extends Pick<NodeCalls, 'callNode' | 'internalCallHandl
   /** When the session of a node was last heard, by the monotonic clock; undefined if another server holds it. */
   heardAt(nodeId: NodeId): number | undefined
   readonly counts: Readonly<GatewayCounts>
+  /** Whether this gateway does not reach the store while others do, and therefore accepts no agents. */
+  readonly isCutOff: boolean
   /** The number of sessions with an open socket. */
   readonly sessions: number
   /**
@@ -74,6 +79,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
       if (!isHeldHere(context, node)) parts.usage.drop(node)
     }
     index.apply(changes, deltas.note)
+    parts.addresses.apply(changes, performance.now())
   })
   restoreOwnSessions(parts)
   const stopSweeps = startSweeps(parts)
@@ -93,12 +99,16 @@ export function createGateway(deps: GatewayDeps): Gateway {
     handleUpgrade,
     accept: (socket) => acceptConnection(parts, socket),
     callNode: parts.calls.callNode,
-    internalCallHandler: parts.calls.internalCallHandler,
+    internalCallHandler: (request) =>
+      request.path === VIEW_PATH ? parts.views.handler(request) : parts.calls.internalCallHandler(request),
     readUsage: createReadUsage(context, parts.usage, parts.calls.askUsage),
     readUsageOfAll: createReadUsageOfAll(context, parts.usage, parts.calls.askUsage),
     ...createPromiseCalls(context, parts.calls),
     heardAt: (nodeId) => held.all.get(nodeId)?.heardAt,
     counts: context.counts,
+    get isCutOff() {
+      return parts.access.isCutOff
+    },
     get sessions() {
       return [...held.all.values()].filter(({ socket }) => socket !== undefined).length
     },
@@ -128,10 +138,15 @@ function createParts(context: GatewayContext, closing: AbortSignal): GatewayPart
   }
   const usage = createUsageMemory({ stepMs: context.times.usageStepMs, now: () => performance.now() })
   const calls = createNodeCalls(context, find, usage)
+  const addresses = createReplicaAddresses(context, performance.now())
+  const views = createViewCalls(context, addresses, closing)
   return {
     context,
     held,
     calls,
+    addresses,
+    views,
+    access: createStoreAccess(context, views.askOthers),
     streams: createNodeStreams(context, here),
     directory: createNodeDirectory(context.store),
     index: createDesiredIndex(context.store),
@@ -168,8 +183,11 @@ function upgrade(
   return true
 }
 
-function upgradeFault({ waiting, closing }: GatewayParts, { headers }: IncomingMessage): number | undefined {
-  if (closing.aborted) return 503
+function upgradeFault(
+  { waiting, closing, access }: GatewayParts,
+  { headers }: IncomingMessage,
+): number | undefined {
+  if (closing.aborted || access.isCutOff) return 503
   const offered = String(headers['sec-websocket-protocol'] ?? '').split(',')
   if (!offered.some((name) => name.trim() === AGENT_SUBPROTOCOL)) return 400
   // At the limit, the oldest socket without a hello is closed, so that idle sockets cannot lock out new agents.

@@ -4,9 +4,12 @@ import type { GatewayContext } from './deps.ts'
 import type { DesiredIndex } from './desired/desired-index.ts'
 import type { NodeCalls } from './peers/call-node.ts'
 import type { NodeDirectory } from './peers/node-directory.ts'
+import type { ReplicaAddresses } from './peers/replica-addresses.ts'
+import type { ViewCalls } from './peers/view-calls.ts'
 import type { HeldSessions } from './session/held-sessions.ts'
 import type { AgentSocket, Session } from './session/session.ts'
 import type { SessionRateLimit } from './session/session-rate-limit.ts'
+import type { StoreAccess } from './store-access.ts'
 import type { NodeStreams } from './streams/node-streams.ts'
 import type { UsageMemory } from './usage/usage-memory.ts'
 
@@ -26,6 +29,9 @@ export interface GatewayParts {
   readonly index: DesiredIndex
   readonly held: HeldSessions
   readonly calls: NodeCalls
+  readonly addresses: ReplicaAddresses
+  readonly views: ViewCalls
+  readonly access: StoreAccess
   readonly streams: NodeStreams
   readonly usage: UsageMemory
   readonly sessionLimit: SessionRateLimit

@@ -21,9 +21,10 @@ export function startSweeps(parts: GatewayParts): () => void {
     const lateMs = now - last - sweepMs
     last = now
     // Heartbeats that arrived while this process was suspended are still unread, so the suspended time is no silence.
-    if (lateMs > LATE_SWEEPS * sweepMs)
-      for (const session of parts.held.all.values()) session.heardAt += lateMs
+    const stoodStillMs = lateMs > LATE_SWEEPS * sweepMs ? lateMs : 0
+    if (stoodStillMs > 0) for (const session of parts.held.all.values()) session.heardAt += stoodStillMs
     detector.check(now)
+    parts.access.check(now, stoodStillMs)
     sweep(parts, now)
   }, sweepMs)
   return () => clearInterval(timer)
@@ -41,6 +42,8 @@ function sweep(parts: GatewayParts, now: number): void {
 }
 
 function sweepSession(parts: GatewayParts, session: Session, now: number): void {
+  if (session.socket !== undefined && parts.access.mustEnd(session, now))
+    parts.held.drop(session, 'unavailable')
   if (session.socket !== undefined && now >= session.nextCompleteAt) {
     session.nextCompleteAt = now + parts.context.times.resyncMs
     sendComplete(parts.context, parts.index, session)
@@ -54,8 +57,10 @@ function checkStatus({ context, held }: GatewayParts, session: Session, now: num
   const { times, detector, log } = context
   // The socket of a silent node is terminated, because the connection is probably dead. The agent then reconnects.
   if (silentMs(session, now, detector) >= times.unreachableMs) session.socket?.terminate()
+  // A write that waits for the store would be applied when the store returns, before the node got its full time again.
+  const isStoreAway = now - detector.freshAt > times.awayMs
   const status = statusDue(session, now, times, detector)
-  if (status === undefined || session.writingStatus) return
+  if (status === undefined || session.writingStatus || isStoreAway) return
   session.writingStatus = true
   recordStatus(context, session, status, now, detector)
     .then((outcome) => {

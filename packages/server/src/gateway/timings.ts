@@ -5,6 +5,12 @@ import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'
 
 export interface GatewayTimes extends FailureTimes {
+  /** How long the gateway keeps its sessions without a fresh view of the store, while other server replicas have one. */
+  readonly cutOffMs: number
+  /** The sessions of a gateway that is cut off from the store end at random times within this time. */
+  readonly cutOffSpreadMs: number
+  /** The time between two questions to other server replicas whether they have a fresh view of the store. */
+  readonly askOthersMs: number
   /** How long a socket may stay open without a hello. */
   readonly helloMs: number
   /** The minimum time between two sessions of one node, because each session may write events. */
@@ -37,6 +43,9 @@ export const DEFAULT_TIMES: GatewayTimes = {
   massWindowMs: 60_000,
   massHoldMs: 600_000,
   awayMs: 15_000,
+  cutOffMs: 20_000,
+  cutOffSpreadMs: 5_000,
+  askOthersMs: 2_000,
   resyncMs: 60_000,
   sweepMs: 250,
   callMs: 5_000,
@@ -49,6 +58,9 @@ export const DEFAULT_TIMES: GatewayTimes = {
 /** A node whose last heartbeat is this many intervals old is silent. */
 const LATE_HEARTBEATS = 1.2
 
+/** The time that a request needs to pass over a dead member of etcd does not shrink with the heartbeat interval. */
+const LEAST_CUT_OFF_MS = 4_000
+
 /** The times from the configuration. The store counts as unavailable after 1.5 heartbeat intervals without an answer. */
 export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'volumes'>): GatewayTimes {
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
@@ -60,6 +72,9 @@ export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'v
     massWindowMs: massWindowSeconds * 1000,
     massHoldMs: massHoldSeconds * 1000,
     awayMs: heartbeatSeconds * 1500,
+    cutOffMs: Math.max(heartbeatSeconds * 2000, LEAST_CUT_OFF_MS),
+    cutOffSpreadMs: heartbeatSeconds * 500,
+    askOthersMs: heartbeatSeconds * 200,
     silentMs: 1000 * Math.max(volumes.promotion.silentSeconds, LATE_HEARTBEATS * heartbeatSeconds),
   }
 }

@@ -8,6 +8,7 @@ import { shards } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally } from '../store/transaction.ts'
 import { createNodeHealthIndex, type NodeHealthIndex } from './node-health-index.ts'
+import { watchStore } from './watch-store.ts'
 
 export interface FailureTimes extends MassTimes {
   /** Heartbeat interval of a node. */
@@ -48,6 +49,8 @@ export interface FailureDetector extends Pick<NodeHealthIndex, 'orphans' | 'revi
   readonly countedFrom: number
   /** Whether a mass-failure hold is in effect: many nodes fell silent at once, so none is declared failed. */
   readonly holding: boolean
+  /** Time of the last fresh view of the store. */
+  readonly freshAt: number
   /** Updates the detector to the time `now`. To be called before `mayFail` or `holding` is read. */
   check(now: number): void
   /** Measures the silence of all nodes from `now` on; earlier silence is ignored. */
@@ -56,9 +59,6 @@ export interface FailureDetector extends Pick<NodeHealthIndex, 'orphans' | 'revi
   mayFail(nodeId: NodeId, now: number): boolean
   stop(): void
 }
-
-/** Number of store polls within the time after which the store counts as unavailable. */
-const POLLS_PER_PERIOD = 3
 
 export function createFailureDetector(options: FailureDetectorOptions): FailureDetector {
   const { store, self, times, checkMs, monotonic = () => performance.now(), onHold } = options
@@ -104,6 +104,9 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
     get holding() {
       return last?.holding === true
     },
+    get freshAt() {
+      return storeWatch.freshAt
+    },
     check(now) {
       const lateMs = now - checkedAt - checkMs
       checkedAt = now
@@ -119,38 +122,5 @@ export function createFailureDetector(options: FailureDetectorOptions): FailureD
     // `now` may be earlier than an outage of the store, so the store's availability is checked at the real time instead.
     mayFail: (nodeId, now) => !storeWatch.isAway(monotonic()) && evaluate(now).mayFail.has(nodeId),
     stop: unsubscribe,
-  }
-}
-
-/** Watches whether the store is available. Silence during an outage is ignored, because no status can be written. */
-function watchStore(
-  store: Pick<Store, 'fresh'>,
-  monotonic: () => number,
-  awayMs: number,
-  onBack: (now: number) => void,
-) {
-  let polledAt = monotonic()
-  let answeredAt = polledAt
-  let polling = false
-  const isAway = (now: number): boolean => now - answeredAt > awayMs
-  const answered = (): void => {
-    const now = monotonic()
-    if (isAway(now)) onBack(now)
-    answeredAt = now
-  }
-  return {
-    isAway,
-    poll(now: number): void {
-      if (polling || now - polledAt < awayMs / POLLS_PER_PERIOD) return
-      polledAt = now
-      polling = true
-      store
-        .fresh()
-        // A failed poll needs no handling: an outage of the store is detected by the age of `answeredAt`.
-        .then(answered, () => {})
-        .finally(() => {
-          polling = false
-        })
-    },
   }
 }

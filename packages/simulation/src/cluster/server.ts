@@ -93,6 +93,8 @@ export interface DryRuns {
 export interface StoreLine {
   slowMs: number
   state: 'good' | 'cut' | 'flaky'
+  /** Virtual time at which the state last changed. */
+  since: number
 }
 
 const QUOTAS: QuotaDefaults = {
@@ -115,7 +117,7 @@ const ARCHIVED = 50
 export async function startServer(deps: ServerDeps, name: string): Promise<Server> {
   const { time, clock, ids } = deps
   const process = newProcess(`server ${name}`, deps.wallOf(name))
-  const line: StoreLine = { slowMs: 0, state: 'good' }
+  const line: StoreLine = { slowMs: 0, state: 'good', since: 0 }
   const memory = connectMemory(deps.keyspace, lineOf(deps.random, line))
   const engine = engineFor(time, process, memory)
   return time.runAs(process, async () => {

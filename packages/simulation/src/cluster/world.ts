@@ -31,6 +31,7 @@ import { type Identity, startAgentSession } from './agent-session.ts'
 import type { Founded } from './ask.ts'
 import type { Pace } from './given-world.ts'
 import { type AgentSideSocket, type Link, openLink } from './link.ts'
+import { balancedServers } from './load-balancer.ts'
 import { containersOf, type Engine, engineOf, type Machine } from './machine.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import { sampleUsage } from './sample-usage.ts'
@@ -329,10 +330,11 @@ export function stopNodeAgent(node: SimulatedNode): void {
   node.link = undefined
 }
 
-/** Connects an agent through a load balancer, which may choose any server, dead or alive. */
+/** Connects an agent through a load balancer, which may choose a server that is dead. */
 function dialFrom(world: World, node: SimulatedNode): AgentSideSocket | undefined {
-  const { time, random, servers, trace } = world
-  const server = [...servers.values()][random.below(servers.size)]
+  const { time, random, trace } = world
+  const offered = balancedServers(world.servers, time.elapsedMs)
+  const server = offered[random.below(offered.length)]
   if (server === undefined) return undefined
   const onMessage = (from: string, text: string) => trace.note('message', time.elapsedMs, from, text)
   const link = openLink({ time, random, onMessage }, node.agent, server.process)

@@ -201,7 +201,7 @@ function changeServer(world: World, step: ServerStep, fail: (error: unknown) => 
     stepWall(time, server.process.wall, step.byMs, step.forMs)
     return
   }
-  changeLine(server.line, step, note)
+  changeLine(server.line, step, time.elapsedMs, note)
   afterwards(world, server, 'troubles', step.forMs, () => {
     Object.assign(server.line, { slowMs: 0, state: 'good' })
     note('reaches the store as before.')
@@ -210,7 +210,7 @@ function changeServer(world: World, step: ServerStep, fail: (error: unknown) => 
 
 type LineStep = Extract<ServerStep, { do: 'store-cut' | 'store-flaky' | 'store-slow' }>
 
-function changeLine(line: StoreLine, step: LineStep, note: (message: string) => void): void {
+function changeLine(line: StoreLine, step: LineStep, now: number, note: (message: string) => void): void {
   const { forMs } = step
   if (step.do === 'store-slow') {
     note(`waits ${step.delayMs} ms longer for the store, for ${forMs} ms.`)
@@ -219,6 +219,7 @@ function changeLine(line: StoreLine, step: LineStep, note: (message: string) => 
   }
   const cut = step.do === 'store-cut'
   note(`${cut ? 'does not reach' : 'loses answers of'} the store for ${forMs} ms.`)
+  if (line.state !== step.do.slice(6)) line.since = now
   line.state = cut ? 'cut' : 'flaky'
 }
 

@@ -10,6 +10,7 @@ import { manyJobsCluster, manyJobsSteps } from './random-many-jobs.ts'
 import { randomNetworkCluster, randomNetworkSteps } from './random-network-steps.ts'
 import { randomScalingCluster, randomScalingSteps } from './random-scaling-steps.ts'
 import { randomSteps } from './random-steps.ts'
+import { storeCutCluster, storeCutSteps } from './random-store-cuts.ts'
 import { randomVolumeSteps } from './random-volume-steps.ts'
 import { randomVotingSteps } from './random-voting-steps.ts'
 import { LONGEST_WALL_STEP_MS, MOST_WALL_MS, randomWallSteps } from './random-wall-steps.ts'
@@ -64,11 +65,22 @@ export const FIRST_MANY_JOBS_SEED = 2_000_000_000
 /** With the time before the last step: longer than a failed node and several attempts with their timeouts. */
 const MANY_JOBS_SETTLE_MS = 250_000
 
+/** Seeds from this one on are scripts in which servers lose the store for minutes. */
+export const FIRST_STORE_CUT_SEED = 3_000_000_000
+/** One script of cuts in so many has the timings of real servers. */
+const STORE_CUT_TRUE_PACE_EVERY = 8
+
 /** A cluster that has settled is watched for longer than the longest fault of a server, in most scripts. */
 const QUIET_MS = 45_000
 
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
+  if (seed >= FIRST_STORE_CUT_SEED) {
+    const cluster = storeCutCluster(random)
+    const steps = storeCutSteps(random, cluster)
+    const pace = seed % STORE_CUT_TRUE_PACE_EVERY === 0 ? 'true' : 'coarse'
+    return { seed, cluster, steps, settleMs: SETTLE_MS, restMs: REST_MS, pace }
+  }
   if (seed >= FIRST_MANY_JOBS_SEED) {
     const cluster = manyJobsCluster()
     const steps = manyJobsSteps(random, cluster)

@@ -15,9 +15,12 @@ export interface BalancerOptions {
   readonly key: string
   /** Ports of the servers on this machine. */
   readonly ports: readonly number[]
+  /** The result of the balancer's check of /readyz; absent: it checks nothing. */
+  isReady?(port: number): boolean
 }
 
-export async function startBalancer({ host, cert, key, ports }: BalancerOptions): Promise<Balancer> {
+export async function startBalancer(options: BalancerOptions): Promise<Balancer> {
+  const { host, cert, key, ports, isReady = () => true } = options
   const open = new Set<Socket>()
   let turn = 0
   const keep = (socket: Socket): void => {
@@ -29,7 +32,7 @@ export async function startBalancer({ host, cert, key, ports }: BalancerOptions)
     client.on('error', () => {})
     turn += 1
     const order = ports.map((_, at) => ports[(turn + at) % ports.length] ?? 0)
-    void connectFirst(order).then((server) => {
+    void connectFirst(order.filter(isReady)).then((server) => {
       if (server === undefined || client.destroyed) return void client.destroy()
       keep(server)
       join(client, server)

@@ -157,6 +157,11 @@ function isTooMuch(session: Session, bytes: number): boolean {
 
 async function open(parts: GatewayParts, connection: Connection, hello: Hello): Promise<void> {
   const { context, held, index, usage, waiting } = parts
+  if (parts.access.isCutOff) {
+    context.counts.hellosRefused += 1
+    end(parts, connection, 'unavailable')
+    return
+  }
   const opened = await openSession(parts, hello, connection.nonce)
   if (opened === undefined) {
     context.counts.hellosRefused += 1

@@ -143,7 +143,10 @@ async function sendHeartbeat(
 }
 
 async function reconcileShards(state: LeadershipState): Promise<void> {
-  const { store, replica, watch, timings } = state
+  const { store, replica, watch, timings, fence } = state
+  // Other server replicas acquire the shards of one that wrote no heartbeat for this time, and it may not see that.
+  const isSilent = performance.now() - state.lastHeartbeat > timings.silentMs
+  if (isSilent && fence.held.size > 0) releaseAll(state)
   if (state.mustRefresh) await store.fresh()
   state.mustRefresh = false
   const now = performance.now()

@@ -15,7 +15,6 @@ const TROUBLE: ReadonlySet<string> = new Set([
   'server-killed',
   'server-started',
   'server-paused',
-  'store-cut',
   'store-slow',
   're-enroll',
 ])
