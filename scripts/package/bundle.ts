@@ -13,7 +13,9 @@ const BANNER = [
 ].join('; ')
 
 export interface Bundle {
-  /** The program, as a path from the root of the repository. */
+  /** The folder of the sources; by default this repository. */
+  readonly root?: string
+  /** The program, as a path from the root of the sources. */
   readonly entry: string
   readonly outfile: string
   /** Packages that the program never calls although a dependency imports them; they become empty modules. */
@@ -23,10 +25,16 @@ export interface Bundle {
 }
 
 /** Writes the bundle. The result lists which files it consists of. */
-export async function bundle({ entry, outfile, unused = [], minify = false }: Bundle): Promise<Metafile> {
+export async function bundle({
+  root = ROOT,
+  entry,
+  outfile,
+  unused = [],
+  minify = false,
+}: Bundle): Promise<Metafile> {
   const { metafile } = await build({
     // Paths in the bundle are relative to this folder, so that two clones build the same bytes.
-    absWorkingDir: ROOT,
+    absWorkingDir: root,
     entryPoints: [entry],
     outfile,
     bundle: true,

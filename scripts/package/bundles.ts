@@ -1,6 +1,7 @@
 // Which programs are bundled, and where each bundle is below the folder of its package.
 
 import { join } from 'node:path'
+import { defined } from '@holdfast/contract'
 import type { Metafile } from 'esbuild'
 import { buildDashboard } from '../dashboard/build.ts'
 import { type Bundle, bundle } from './bundle.ts'
@@ -27,7 +28,7 @@ export async function buildBundles(into: string): Promise<{ readonly [P in Progr
   const at = (program: Program): string => join(into, program)
   const [server, agent, cli] = await Promise.all([
     bundleServer(at('holdfast-server')),
-    bundleAgent(at('holdfast-agent')),
+    agentBundles(at('holdfast-agent')),
     bundleCli(at('holdfast-cli')),
   ])
   return {
@@ -37,20 +38,34 @@ export async function buildBundles(into: string): Promise<{ readonly [P in Progr
   }
 }
 
+/** Writes the bundles of servers and agents from a folder of sources, without the dashboard. Tests run such a folder. */
+export async function bundleProcesses(root: string, into: string): Promise<void> {
+  const at = (program: Program): string => join(into, program)
+  await Promise.all([serverBundle(at('holdfast-server'), root), agentBundles(at('holdfast-agent'), root)])
+}
+
 /** The folders are those of packages/, because the server looks for the dashboard beside its own package. */
 async function bundleServer(folder: string): Promise<Metafile[]> {
-  const [outfile] = PROGRAMS['holdfast-server']
-  const built = await bundle({ entry: 'packages/server/src/main.ts', outfile: join(folder, outfile) })
+  const built = await serverBundle(folder)
   await buildDashboard(join(folder, 'dashboard/dist'))
   return [built]
 }
 
+function serverBundle(folder: string, root?: string): Promise<Metafile> {
+  const [outfile] = PROGRAMS['holdfast-server']
+  return bundle({
+    ...defined({ root }),
+    entry: 'packages/server/src/main.ts',
+    outfile: join(folder, outfile),
+  })
+}
+
 /** The fencer is a bundle of its own: it runs with little memory and outlives a failed upgrade of the agent. */
-function bundleAgent(folder: string): Promise<Metafile[]> {
+function agentBundles(folder: string, root?: string): Promise<Metafile[]> {
   const [agent, fencer] = PROGRAMS['holdfast-agent']
   const bundles: Bundle[] = [
     { entry: 'packages/agent/src/main.ts', outfile: join(folder, agent), unused: UNUSED_IN_AGENT },
     { entry: 'packages/agent/src/fencer-main.ts', outfile: join(folder, fencer) },
   ]
-  return Promise.all(bundles.map(bundle))
+  return Promise.all(bundles.map((each) => bundle({ ...defined({ root }), ...each })))
 }

@@ -18,6 +18,8 @@ export interface ScriptFacts {
   readonly purged: readonly string[]
   /** Units that an upgrade must not restart: they serve the data of other machines and are upgraded one by one. */
   readonly keepRunning: readonly string[]
+  /** Part of the script before removal: what it checks when dpkg replaces the package by an older one. */
+  readonly downgradeCheck?: string
 }
 
 const HEAD = '#!/bin/sh\nset -e\n'
@@ -29,7 +31,10 @@ export function maintainerScripts(facts: ScriptFacts): MaintainerScripts {
     // Before the files are unpacked, so that systemd never sees a unit without its user.
     preinstall: script(users.map(createUser)),
     postinstall: script(facts.units.length === 0 ? [] : [reloadAndRestart(facts)]),
-    preremove: script(facts.units.length === 0 ? [] : [stopOnRemoval(facts.units)]),
+    preremove: script([
+      ...(facts.units.length === 0 ? [] : [stopOnRemoval(facts.units)]),
+      facts.downgradeCheck ?? '',
+    ]),
     postremove: script([...afterRemoval(facts)]),
   }
 }
@@ -43,12 +48,15 @@ if ! getent passwd ${user} >/dev/null; then
 fi
 `
 
-/** try-restart changes only units that run: installation starts nothing, because there is no configuration yet. */
+/**
+ * try-restart changes only units that run: installation starts nothing, because there is no configuration yet. An aborted
+ * upgrade has replaced no file.
+ */
 function reloadAndRestart({ units, keepRunning }: ScriptFacts): string {
   const restarted = units.map(({ name }) => name).filter((name) => !keepRunning.includes(name))
   const restart = restarted.length === 0 ? '' : `  systemctl try-restart ${restarted.join(' ')} || true\n`
   return `
-${WITH_SYSTEMD}
+if [ "$1" != abort-upgrade ] && [ -d /run/systemd/system ]; then
   systemctl daemon-reload || true
 ${restart}fi
 `

@@ -1,6 +1,7 @@
 // Plans what each package contains, as data: files with their place and mode, dependencies and maintainer scripts.
 
 import type { Program } from './bundles.ts'
+import { DOWNGRADE_CHECK } from './downgrade-check.ts'
 import { type MaintainerScripts, maintainerScripts } from './maintainer-scripts.ts'
 import type { Unit } from './units.ts'
 
@@ -94,6 +95,7 @@ function planServer(built: Built): PackagePlan {
           '/var/lib/holdfast/setup',
         ],
         keepRunning: [],
+        downgradeCheck: DOWNGRADE_CHECK,
       },
     ),
     description: 'Control plane of Holdfast: API, controllers, gateway, broker and dashboard',
@@ -167,6 +169,7 @@ interface ProgramFacts {
   readonly users: readonly string[]
   readonly purged: readonly string[]
   readonly keepRunning: readonly string[]
+  readonly downgradeCheck?: string
 }
 
 /** A program: its bundle and its own Node below /usr/lib, a launcher for each command, its units and documents. */

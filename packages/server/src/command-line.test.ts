@@ -14,6 +14,7 @@ test.each([
   [['check-config', '--profile', 'production'], { command: 'check-config', profile: 'production' }],
   [['upgrade', 'plan', '--json'], { command: 'upgrade plan', json: true }],
   [['upgrade', 'finalize', '--config', 'c'], { command: 'upgrade finalize', config: 'c' }],
+  [['upgrade', 'oldest', '--config', 'c'], { command: 'upgrade oldest', config: 'c' }],
   [
     ['setup', '--single', '--public-url', 'https://a.example:8443', '--dry-run'],
     { command: 'setup', run: { dryRun: true, unsealKeyFile: undefined } },
@@ -28,7 +29,7 @@ test.each([
 test.each([
   [
     [],
-    'There is no command ""; accepted: serve, init, check-config, setup, doctor, upgrade plan, upgrade finalize.',
+    'There is no command ""; accepted: serve, init, check-config, setup, doctor, upgrade plan, upgrade finalize, upgrade oldest.',
   ],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],

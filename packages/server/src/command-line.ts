@@ -32,6 +32,7 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
                                                     follows from it; exit code 1 if something blocks
   holdfast-server upgrade finalize [--config FILE]  allow the servers to write the newest form of records;
                                                     afterwards older versions cannot start
+  holdfast-server upgrade oldest [--config FILE]    print the oldest version that can start on these records
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -79,6 +80,7 @@ const OPTIONS = {
   doctor: { '--config': true, '--disk': false, '--json': false },
   'upgrade plan': { '--config': true, '--json': false },
   'upgrade finalize': { '--config': true },
+  'upgrade oldest': { '--config': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
 

@@ -14,7 +14,7 @@ import { runDoctor } from './doctor/run-doctor.ts'
 import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
-import { runFinalize, runPlan } from './run-upgrade.ts'
+import { runFinalize, runOldest, runPlan } from './run-upgrade.ts'
 import { SetupFault } from './setup/performing.ts'
 import { runSetup } from './setup/run-setup.ts'
 import { createSystemdMachine } from './setup/systemd-machine.ts'
@@ -33,6 +33,7 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   } else if (line.command === 'check-config') process.stdout.write(checked.text)
   else if (line.command === 'init') process.exitCode = await runInit(loaded.config, line.init)
   else if (line.command === 'upgrade finalize') process.exitCode = await runFinalize(loaded.config)
+  else if (line.command === 'upgrade oldest') process.exitCode = await runOldest(loaded.config)
   else if (line.command === 'upgrade plan') process.exitCode = await runPlan(loaded.config, line.json)
   else await serve(loaded.config, load)
 }

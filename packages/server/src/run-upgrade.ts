@@ -8,6 +8,7 @@ import type { Config } from './config/schema.ts'
 import { connectEtcd } from './connect-engines.ts'
 import { finalizeUpgrade } from './operations/upgrade/finalize-upgrade.ts'
 import { gatherUpgradeFacts } from './operations/upgrade/gather-upgrade-facts.ts'
+import { FIRST_FORMAT, formatAddress } from './store/format.ts'
 import { openStore, type Store } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
@@ -15,6 +16,16 @@ export async function runFinalize(config: Config): Promise<number> {
   const { ok, text } = await withStore(config, ({ store }) => finalizeUpgrade(store))
   ;(ok ? process.stdout : process.stderr).write(`${text}\n`)
   return ok ? 0 : 1
+}
+
+/** Prints the oldest version that reads what is written, for the scripts of the packages (scripts/package/downgrade-check.ts). */
+export async function runOldest(config: Config): Promise<number> {
+  const { by } = await withStore(config, async ({ store }) => {
+    await store.fresh()
+    return store.get(formatAddress)?.record ?? FIRST_FORMAT
+  })
+  process.stdout.write(`${by}\n`)
+  return 0
 }
 
 /** Prints what blocks an upgrade to the version of this program and what follows from it; 1 if something blocks. */

@@ -155,6 +155,18 @@ describe('maintainer scripts', () => {
     )
   })
 
+  test('restart nothing when dpkg has aborted an upgrade', () =>
+    expect(scripts.postinstall).toMatch(
+      /if \[ "\$1" != abort-upgrade \] && \[ -d \/run\/systemd\/system \]; then\n {2}systemctl daemon-reload/,
+    ))
+
+  test('of the server alone check whether an older version reads the records', () => {
+    const checks = PLANS.filter((plan) => plan.scripts.preremove.includes('upgrade oldest'))
+    expect(checks.map(({ name }) => name)).toEqual(['holdfast-server'])
+    for (const word of ['upgrade', 'failed-upgrade'])
+      expect(planOf('holdfast-server').scripts.preremove).toContain(`if [ "$1" = ${word} ]`)
+  })
+
   test('delete data on purge alone', () => {
     const [before = '', after = ''] = scripts.postremove.split('if [ "$1" = purge ]; then')
     expect(before).not.toContain('rm ')

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { makeTempFolder } from '../temp-folder.ts'
 import { readBaseVersion } from './build.ts'
 import { applyEdit, extractPackages } from './copy-packages.ts'
-import { ADDED_MEMBERS, NEW_RECORD_FORM } from './newer-versions.ts'
+import { ADDED_MEMBERS, NEXT_RELEASE } from './newer-versions.ts'
 import { ROOT } from './programs.ts'
 
 const HASH = '0123456789abcdef0123456789abcdef01234567'
@@ -29,7 +29,7 @@ test('a build of a commit imports its own packages and the dependencies of this 
   expect(existsSync(build.folder)).toBe(false)
 })
 
-test.each([...ADDED_MEMBERS, ...NEW_RECORD_FORM].map((edit) => [edit.file, edit] as const))(
+test.each([...ADDED_MEMBERS, ...NEXT_RELEASE].map((edit) => [edit.file, edit] as const))(
   'an edit of a test build still applies to %s',
   (file, { find }) => {
     expect(readFileSync(join(ROOT, file), 'utf8').split(find).length - 1, find).toBe(1)

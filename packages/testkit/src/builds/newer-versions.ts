@@ -1,12 +1,18 @@
 // The edits that turn the current tree into a newer version. In the first one, every object that is stored, sent or saved
-// has one more member. The second one has a new form of records, which only it reads.
+// has one more member. The second one is the next release: it has a new form of records, which only it reads, and a migration
+// of older records.
 
+import { VERSION } from '@holdfast/contract'
 import type { Edit } from './copy-packages.ts'
 
 export const ADDED_MEMBER = 'addedByTest'
 
-/** The form of records that only the build with a new form reads, and the version that it claims to come with. */
-export const NEW_FORM = { v: 3, since: '9.9.0' }
+const [MAJOR, MINOR] = VERSION.split('.').map(Number)
+/** The minor version after that of this tree. */
+export const NEXT_VERSION = `${MAJOR}.${(MINOR ?? 0) + 1}.0`
+
+/** The form of records that only the build with a new form reads, and the version that it comes with. */
+export const NEW_FORM = { v: 3, since: NEXT_VERSION }
 
 const SHAPES = 'packages/contract/src/shapes'
 
@@ -105,5 +111,29 @@ export const NEW_RECORD_FORM: readonly Edit[] = [
 }
 
 function requireWritten(`,
+  },
+]
+
+const MIGRATIONS = 'packages/server/src/migrations/migrations.ts'
+
+/** The next version: deployments have a new form, and those of an older form are migrated to it. */
+export const NEXT_RELEASE: readonly Edit[] = [
+  {
+    file: 'packages/contract/src/version.ts',
+    find: `VERSION = '${VERSION}'`,
+    replace: `VERSION = '${NEXT_VERSION}'`,
+  },
+  ...NEW_RECORD_FORM,
+  {
+    file: MIGRATIONS,
+    find: `import type { Migration } from './migration.ts'`,
+    replace: `import { deployments } from '../store/records.ts'
+import type { Migration } from './migration.ts'`,
+  },
+  {
+    file: MIGRATIONS,
+    find: 'export const MIGRATIONS: readonly Migration[] = [',
+    replace: `export const MIGRATIONS: readonly Migration[] = [
+  { collection: deployments, to: ${NEW_FORM.v}, migrate: (record) => ({ ...Object(record), v: ${NEW_FORM.v} }) },`,
   },
 ]
