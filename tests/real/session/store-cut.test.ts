@@ -96,18 +96,26 @@ function runAgent(
   const engineVersion = { version: '29.0.0', apiVersion: '1.52' }
   const session = startSession(
     {
-    state: {
-      ...{ server, ca: certificates.pem('ca.crt'), nodeId, nodeName: 'n', tenant, generation, engineVersion },
-      ...{ labels: {}, engine: '', identityKey, encryptionKey: openingKey },
+      state: {
+        ...{
+          server,
+          ca: certificates.pem('ca.crt'),
+          nodeId,
+          nodeName: 'n',
+          tenant,
+          generation,
+          engineVersion,
+        },
+        ...{ labels: {}, engine: '', identityKey, encryptionKey: openingKey },
+      },
+      machine: () => ({
+        ...{ bootId: 'boot-1', version: '0.1.0', capabilities: [], labels: {}, engine: engineVersion },
+        capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 32 },
+      }),
+      log: pino({ level: 'silent' }),
+      onDesired: () => {},
+      containers: async () => [],
     },
-    machine: () => ({
-      ...{ bootId: 'boot-1', version: '0.1.0', capabilities: [], labels: {}, engine: engineVersion },
-      capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 32 },
-    }),
-    log: pino({ level: 'silent' }),
-    onDesired: () => {},
-    containers: async () => [],
-  },
     AGENT_TIMES,
   )
   onTestFinished(() => session.close())
@@ -138,7 +146,8 @@ test(
       what: 'every agent is with another server',
       timeoutMs: MOVED_MS,
       intervalMs: 50,
-      seen: () => JSON.stringify(gateways.map(({ gateway, logged }) => [gateway.isCutOff, gateway.sessions, logged])),
+      seen: () =>
+        JSON.stringify(gateways.map(({ gateway, logged }) => [gateway.isCutOff, gateway.sessions, logged])),
     })
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     console.log(
