@@ -1,21 +1,21 @@
-// Builds what operators install into dist/: bundles, packages, bills of materials, notices, hashes and their signature.
+// Builds what operators install into dist/: packages, single binaries, the server's image, bills of materials, notices, hashes
+// and their signature.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv, exit, stderr, stdout } from 'node:process'
 import { parseArgs } from 'node:util'
+import { ARTEFACT_NAMES, gatherShipped, requireNotices } from './package/artefacts.ts'
+import { writeBinaries } from './package/binary/write-binaries.ts'
 import { buildLibraries } from './package/build-libraries.ts'
-import { buildBundles, type Program } from './package/bundles.ts'
-import { licenceFaults } from './package/check-licences.ts'
+import { buildBundles, bundleAgentBinary, PROGRAMS } from './package/bundles.ts'
 import { checksumLines, readSigningKey, signText } from './package/checksums.ts'
-import { engineBinaries, gatherBuilt } from './package/gather-built.ts'
-import { gatherGo } from './package/gather-go.ts'
-import { gatherNpm } from './package/gather-npm.ts'
-import { noticeOf } from './package/notice.ts'
-import { PACKAGE_NAMES, type PackageName, planPackages } from './package/package-plan.ts'
+import { gatherBuilt } from './package/gather-built.ts'
+import { unpackBase } from './package/image/unpack-base.ts'
+import { writeImage } from './package/image/write-image.ts'
+import { planPackages } from './package/package-plan.ts'
 import { changedFiles, releaseFacts } from './package/release-facts.ts'
 import { sbomOf } from './package/sbom.ts'
-import { type Shipped, uniqueShipped } from './package/shipped.ts'
 import { FORMATS, type Format, writePackages } from './package/write-packages.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -31,6 +31,8 @@ const changed = changedFiles()
 if (changed.length > 0)
   stderr.write(`build: ${changed.length} files differ from the commit: this build cannot be repeated\n`)
 const bundleFolder = join(into, 'bundles')
+const packages = join(into, 'packages')
+const work = join(into, 'work')
 rmSync(onlyBundles ? bundleFolder : into, { recursive: true, force: true })
 mkdirSync(into, { recursive: true })
 
@@ -38,16 +40,39 @@ const release = releaseFacts()
 const bundles = await buildBundles(bundleFolder)
 report('bundles written')
 if (onlyBundles) exit()
-const shipped = gatherShipped()
-const notices = checkLicences()
+const agentBinary = await bundleAgentBinary(join(work, 'agent-bundle'))
+mkdirSync(packages, { recursive: true })
+const base = unpackBase(join(work, 'base'))
+const shipped = gatherShipped({ bundles, agentBinary, base: base.shipped })
+const notices = requireNotices(shipped)
 report('licences checked')
-const plans = planPackages(gatherBuilt(bundles, notices))
-const packages = join(into, 'packages')
-await writePackages(plans, release, formats, { into: packages, work: join(into, 'work') })
+const built = gatherBuilt(bundles, notices)
+await writePackages(planPackages(built), release, formats, { into: packages, work })
 report('packages written')
+const [cli] = PROGRAMS['holdfast-cli']
+await writeBinaries(
+  [
+    { command: 'holdfast-agent', bundle: agentBinary.file },
+    { command: 'holdfast', bundle: join(bundles['holdfast-cli'].folder, cli) },
+  ],
+  release,
+  { into: packages, work },
+)
+report('single binaries written')
+const digest = writeImage(
+  {
+    base: base.entries,
+    node: built.node,
+    bundle: built.bundleFiles['holdfast-server'],
+    notice: notices['holdfast-server-image'],
+  },
+  release,
+  packages,
+)
+report(`image written, ${digest}`)
 await buildLibraries(join(into, 'npm'), packages)
 report('npm packages written')
-for (const name of PACKAGE_NAMES) {
+for (const name of ARTEFACT_NAMES) {
   writeFileSync(join(packages, `${name}.cdx.json`), sbomOf({ name, ...release }, shipped[name]))
   writeFileSync(join(packages, `${name}.NOTICE`), notices[name])
 }
@@ -71,33 +96,6 @@ function readArguments() {
     key: values.key,
     formats: known,
     onlyBundles: values.bundles,
-  }
-}
-
-function gatherShipped(): { readonly [P in PackageName]: readonly Shipped[] } {
-  const npm = (program: Program) => uniqueShipped(gatherNpm(bundles[program]))
-  const binaries = (['etcd', 'vault', 'caddy'] as const).flatMap(engineBinaries).map(([, path]) => path)
-  return {
-    'holdfast-server': npm('holdfast-server'),
-    'holdfast-agent': npm('holdfast-agent'),
-    'holdfast-cli': npm('holdfast-cli'),
-    'holdfast-engines': uniqueShipped(gatherGo(binaries)),
-  }
-}
-
-/** The notice of each package. Ends the build if a component must not ship. */
-function checkLicences(): { readonly [P in PackageName]: string } {
-  const faults = PACKAGE_NAMES.flatMap((name) =>
-    licenceFaults(shipped[name]).map((fault) => `${name}: ${fault}`),
-  )
-  if (faults.length > 0) throw new Error(`Licences:\n${faults.join('\n')}`)
-  const own = readFileSync(join(ROOT, 'LICENSE'), 'utf8')
-  const notice = (name: PackageName): string => noticeOf(name, own, shipped[name])
-  return {
-    'holdfast-server': notice('holdfast-server'),
-    'holdfast-agent': notice('holdfast-agent'),
-    'holdfast-cli': notice('holdfast-cli'),
-    'holdfast-engines': notice('holdfast-engines'),
   }
 }
 

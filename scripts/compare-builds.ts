@@ -2,10 +2,11 @@
 // Ends with 1 if one differs. Takes minutes.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process, { stdout, umask } from 'node:process'
+import { checksumLines } from './package/checksums.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const CLONES = [
@@ -20,13 +21,14 @@ try {
     ...first.filter((line) => !second.includes(line)),
     ...second.filter((line) => !first.includes(line)),
   ]
-  stdout.write(`${first.length} files compared, ${different.length} lines differ\n${different.join('\n')}\n`)
+  stdout.write(`${first.join('\n')}\n${first.length} files compared, ${different.length} lines differ\n`)
+  stdout.write(different.map((line) => `${line}\n`).join(''))
   process.exitCode = first.length > 0 && different.length === 0 ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** The lines of SHA256SUMS of a clone. */
+/** Hash and name of every file that a clone built, SHA256SUMS included. */
 function buildClone(path: string, mask: number): string[] {
   run('git', ['clone', '--quiet', ROOT, path])
   run('git', ['-C', path, 'checkout', '--quiet', '--detach', commit()])
@@ -34,7 +36,11 @@ function buildClone(path: string, mask: number): string[] {
   const before = umask(mask)
   run('bash', [join(path, 'scripts/build')])
   umask(before)
-  return readFileSync(join(path, 'dist/packages/SHA256SUMS'), 'utf8').trim().split('\n')
+  const packages = join(path, 'dist/packages')
+  const lines = checksumLines(packages, readdirSync(packages)).trim().split('\n')
+  // Artefacts of two clones need a gigabyte and a half.
+  rmSync(path, { recursive: true, force: true })
+  return lines
 }
 
 /** Hard links: a copy of the installed packages costs half a gigabyte. Kept builds would hide a difference. */

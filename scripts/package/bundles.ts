@@ -23,6 +23,13 @@ export const PROGRAMS = {
 
 export type Program = keyof typeof PROGRAMS
 
+/** The bundle of the single binary of the agent, which is the fencer too. */
+export async function bundleAgentBinary(folder: string): Promise<BuiltBundle & { readonly file: string }> {
+  const file = join(folder, 'holdfast-agent.mjs')
+  const entry = 'packages/agent/src/binary-main.ts'
+  return { folder, file, metafiles: [await bundle({ entry, outfile: file, unused: UNUSED_IN_AGENT })] }
+}
+
 /** Writes the bundle of each program into a folder of its own below `into`. */
 export async function buildBundles(into: string): Promise<{ readonly [P in Program]: BuiltBundle }> {
   const at = (program: Program): string => join(into, program)

@@ -10,27 +10,38 @@ const ALLOWED: ReadonlySet<string> = new Set([
   ...['MIT', 'MIT-0', 'MPL-2.0', 'Unlicense', 'UPL-1.0', 'Zlib', PUBLIC_DOMAIN],
 ])
 
+/**
+ * Licences of Debian's libraries in the image. They ship unchanged, as files of their own that an operator can replace, and
+ * Debian publishes their sources under the versions that the bill of materials names.
+ */
+const ALLOWED_OF_DEBIAN: ReadonlySet<string> = new Set([
+  ...ALLOWED,
+  ...['GPL-2.0-or-later', 'GPL-3.0-or-later WITH GCC-exception-3.1', 'LGPL-2.1-or-later'],
+])
+
 /** One sentence for each component that must not ship. */
 export const licenceFaults = (shipped: readonly Shipped[]): string[] => shipped.flatMap(faultsOf)
 
 function faultsOf(each: Shipped): string[] {
   const { licence } = each
   if (licence === undefined) return [`${purlOf(each)} has no known licence.`]
-  if (!isAllowed(licence))
+  if (!isAllowed(licence, each.ecosystem === 'deb' ? ALLOWED_OF_DEBIAN : ALLOWED))
     return [`${purlOf(each)} has the licence ${licence}, which is not in the allow-list.`]
   return []
 }
 
 /** Reads an SPDX expression of identifiers, AND, OR and brackets. OR is a choice; everything unknown is not allowed. */
-export function isAllowed(expression: string): boolean {
-  const words = expression.match(/[()]|[^\s()]+/g) ?? []
-  const reader = { words, at: 0 }
+export function isAllowed(expression: string, allowing: ReadonlySet<string> = ALLOWED): boolean {
+  // A licence with an exception is one word.
+  const words = expression.match(/[()]|[^\s()]+(?: WITH [^\s()]+)?/g) ?? []
+  const reader = { words, at: 0, allowing }
   const allowed = readChoice(reader)
   return allowed && reader.at === words.length
 }
 
 interface Reader {
   readonly words: readonly string[]
+  readonly allowing: ReadonlySet<string>
   at: number
 }
 
@@ -55,7 +66,7 @@ function readAll(reader: Reader): boolean {
 function readOne(reader: Reader): boolean {
   const word = reader.words[reader.at]
   reader.at += 1
-  if (word !== '(') return word !== undefined && ALLOWED.has(word)
+  if (word !== '(') return word !== undefined && reader.allowing.has(word)
   const allowed = readChoice(reader)
   const closed = reader.words[reader.at] === ')'
   reader.at += 1

