@@ -6,7 +6,8 @@ import { readCommandLine } from '@holdfast/agent/command/command-line'
 import { explainFault } from '@holdfast/server/config/config-fault'
 import { loadConfig } from '@holdfast/server/config/load-config'
 import { brokerConfig, etcdEnvironment, secretsStoreConfig } from '@holdfast/server/setup/file-contents'
-import { DEFAULT_PORTS } from '@holdfast/server/setup/layout'
+import { planNetwork } from '@holdfast/server/setup/join/network'
+import { DEFAULT_PORTS, LOOPBACK } from '@holdfast/server/setup/layout'
 import { readSetupRun } from '@holdfast/server/setup/read-setup-run'
 import { describe, expect, test } from 'vitest'
 import { repositoryFiles } from './texts/repository-files.ts'
@@ -18,6 +19,8 @@ const noFile = (path: string): never => {
   throw new Error(`${path} is not read`)
 }
 const PAGE = read('docs/guides/ports-and-firewall.md')
+
+const EMPTY = { members: undefined, hasEtcdData: false, etcdEnvironment: undefined }
 
 /** The ports in the first column of a section's table. */
 function listed(heading: string): number[] {
@@ -44,7 +47,8 @@ describe('the control plane', () => {
     ]),
   )
   if (setup.kind !== 'run') throw new Error(setup.why)
-  const { options } = setup.run
+  if (setup.run.kind !== 'single') throw new Error('expected the first machine')
+  const options = { ...setup.run.options, address: LOOPBACK }
 
   test('has the ports of the installation guide and of setup', () => {
     expect(listed('Control plane').toSorted()).toEqual(
@@ -61,7 +65,8 @@ describe('the control plane', () => {
 
   test('listens on loopback, except for the server', () => {
     expect(PAGE).toContain('lets everything but the server listen on `127.0.0.1`')
-    const contents = [etcdEnvironment(options), secretsStoreConfig(options), brokerConfig(options)].join('\n')
+    const etcd = etcdEnvironment(options, planNetwork(EMPTY, options))
+    const contents = [etcd, secretsStoreConfig(options), brokerConfig(options)].join('\n')
     expect(contents).toContain('host: 127.0.0.1')
     expect(contents).not.toContain('0.0.0.0')
   })

@@ -29,7 +29,7 @@ test.each([
 test.each([
   [
     [],
-    'There is no command ""; accepted: serve, init, check-config, setup, doctor, upgrade plan, upgrade finalize, upgrade oldest.',
+    'There is no command ""; accepted: serve, init, check-config, setup, setup invite, doctor, upgrade plan, upgrade finalize, upgrade oldest.',
   ],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
@@ -38,7 +38,10 @@ test.each([
   [['upgrade', 'finalise'], 'There is no command "upgrade finalise"; did you mean upgrade finalize?'],
   [['serve', '--config'], '--config has no value.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
-  [['setup', '--public-url', 'https://a.example'], 'setup needs --single: it sets up one machine.'],
+  [
+    ['setup', '--public-url', 'https://a.example'],
+    'setup needs either --single, for the first machine, or --join FILE with an invitation.',
+  ],
   [['serve', 'a-token'], 'serve takes options alone.'],
 ])('rejects %j and says why', (words, why) => {
   expect(() => readCommandLine(words)).toThrow(new UsageFault(why))

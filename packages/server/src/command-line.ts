@@ -3,6 +3,8 @@
 import { nearestName } from '@holdfast/contract'
 import type { DoctorRun } from './doctor/run-doctor.ts'
 import type { InitOptions } from './run-init.ts'
+import { readInviteRun } from './setup/join/read-invite-run.ts'
+import type { InviteRun } from './setup/join/run-invite.ts'
 import { readSetupRun } from './setup/read-setup-run.ts'
 import type { SetupRun } from './setup/run-setup.ts'
 
@@ -18,11 +20,19 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server check-config [--config FILE] [--profile production]
                                                     name every fault of the configuration; the profile
                                                     also refuses what is meant for development and labs
-  holdfast-server setup --single --public-url URL [--listen-port PORT] [--unseal-key-file FILE] [--dry-run]
-                        [--tenant NAME] [--registry HOST [--registry-ca FILE]] [--engines DIR] [--root DIR]
+  holdfast-server setup --single --public-url URL [--address IP] [--listen-port PORT] [--unseal-key-file FILE]
+                        [--tenant NAME] [--registry HOST [--registry-ca FILE]] [--dry-run]
+                        [--engines DIR] [--root DIR]
                                                     set up etcd, the secrets store, the broker and the server
                                                     on this machine and print the first token and the unseal
-                                                    key; may be repeated; --dry-run prints the steps
+                                                    key; may be repeated; --dry-run prints the steps. With
+                                                    --address, other machines can join
+  holdfast-server setup invite --name NAME --address IP [--to FILE]
+                                                    write an invitation for a further machine, which contains
+                                                    its keys; needs the key of the platform's authority
+  holdfast-server setup --join FILE --unseal-key-file FILE [--listen-port PORT] [--dry-run] [--engines DIR]
+                        [--root DIR]                set up this machine as a further one of the platform that
+                                                    invited it; may be repeated
   holdfast-server doctor [--config FILE] [--disk] [--json]
                                                     check the platform from this machine, with a remedy for
                                                     each failure; --disk also measures the disk. Ends with 0,
@@ -43,7 +53,7 @@ export class UsageFault extends Error {
 }
 
 export interface ConfiguredLine {
-  readonly command: Exclude<Command, 'setup' | 'doctor'>
+  readonly command: Exclude<Command, 'setup' | 'setup invite' | 'doctor'>
   readonly config: string | undefined
   /** Value of the option --roles, which overrides the setting `roles` of the file and of the environment. */
   readonly roles: string | undefined
@@ -58,6 +68,7 @@ export type CommandLine =
   | ConfiguredLine
   | { readonly command: 'help' }
   | { readonly command: 'setup'; readonly run: SetupRun }
+  | { readonly command: 'setup invite'; readonly run: InviteRun }
   | { readonly command: 'doctor'; readonly run: DoctorRun }
 
 /** The options of each command, and whether each option has a value. */
@@ -67,6 +78,8 @@ const OPTIONS = {
   'check-config': { '--config': true, '--profile': true },
   setup: {
     '--single': false,
+    '--join': true,
+    '--address': true,
     '--public-url': true,
     '--listen-port': true,
     '--unseal-key-file': true,
@@ -77,6 +90,7 @@ const OPTIONS = {
     '--registry': true,
     '--registry-ca': true,
   },
+  'setup invite': { '--name': true, '--address': true, '--to': true },
   doctor: { '--config': true, '--disk': false, '--json': false },
   'upgrade plan': { '--config': true, '--json': false },
   'upgrade finalize': { '--config': true },
@@ -93,7 +107,8 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   if (!isCommand(command)) throw unknown('command', command, Object.keys(OPTIONS))
   const { options, others } = sort(rest, OPTIONS[command])
   if (others[0] !== undefined) throw new UsageFault(`${command} takes options alone.`)
-  if (command === 'setup') return { command, run: requireSetupRun(options) }
+  if (command === 'setup') return { command, run: requireRun(readSetupRun(options)) }
+  if (command === 'setup invite') return { command, run: requireRun(readInviteRun(options)) }
   if (command === 'doctor') {
     const [withDisk, asJson] = [options.has('--disk'), options.has('--json')]
     return { command, run: { config: options.get('--config'), withDisk, asJson } }
@@ -114,14 +129,18 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   }
 }
 
-/** The command, which is one word, or two words after `upgrade`. */
+/** The command, which is one word, or two words as in `upgrade plan` and `setup invite`. */
 function commandOf([first = '', ...rest]: readonly string[]): [string, readonly string[]] {
   const [second, ...others] = rest
-  return first === 'upgrade' && second !== undefined ? [`${first} ${second}`, others] : [first, rest]
+  const isPair = second !== undefined && (first === 'upgrade' || isCommand(`${first} ${second}`))
+  return isPair ? [`${first} ${second}`, others] : [first, rest]
 }
 
-function requireSetupRun(options: ReadonlyMap<string, string>): SetupRun {
-  const read = readSetupRun(options)
+type Read<Run> =
+  | { readonly kind: 'run'; readonly run: Run }
+  | { readonly kind: 'fault'; readonly why: string }
+
+function requireRun<Run>(read: Read<Run>): Run {
   if (read.kind === 'run') return read.run
   throw new UsageFault(read.why)
 }

@@ -4,9 +4,12 @@
 import { readFileSync } from 'node:fs'
 import { defined, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
+import type { EtcdTls } from './adapters/etcd/channel.ts'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
+import { createMemberClient } from './adapters/etcd/create-member-client.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
 import { type IdentityProbed, probeIdentity } from './adapters/secrets-store/probe-identity.ts'
+import { readStoreMembers } from './adapters/secrets-store/read-members.ts'
 import { createSecretsReader } from './adapters/secrets-store/secrets-reader.ts'
 import {
   createSecretsStoreClient,
@@ -19,25 +22,35 @@ import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
 import { certificateFiles, expiryOf } from './config/certificate-files.ts'
 import type { Config } from './config/schema.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
+import type { EtcdMembers } from './ports/etcd-members.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
 import type { Secret } from './ports/secret.ts'
 import type { SecretsReader, SecretsWriter } from './ports/secrets-store.ts'
+import type { StoreMembersRead } from './ports/store-members.ts'
 import type { StoreUnsealer } from './ports/store-unsealer.ts'
 
 const pem = (path: string | undefined): string | undefined =>
   path === undefined ? undefined : readFileSync(path, 'utf8')
 
-export function connectEtcd({ etcd }: Config, log: Logger): KeyValueEngine {
-  const { ca, cert, key } = etcd.tls ?? {}
-  return createEtcdClient({
-    endpoints: etcd.endpoints,
-    ...(etcd.tls === undefined ? {} : { tls: defined({ ca: pem(ca), cert: pem(cert), key: pem(key) }) }),
-    ...(etcd.username === undefined ? {} : { username: etcd.username }),
-    ...(etcd.password === undefined ? {} : { password: etcd.password }),
-    log,
-  })
-}
+const etcdOptions = ({ etcd: { endpoints, tls, username, password } }: Config) => ({
+  endpoints,
+  ...defined({
+    tls: tls && defined({ ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key) }),
+    username,
+    password,
+  }),
+})
+
+export const connectEtcd = (config: Config, log: Logger): KeyValueEngine =>
+  createEtcdClient({ ...etcdOptions(config), log })
+
+/** Connects to the membership of etcd. */
+export const connectMembers = (config: Config): EtcdMembers => createMemberClient(etcdOptions(config))
+
+/** Connects to the membership with certificates as texts: a machine that joins has no configuration yet. */
+export const connectMembersAt = (endpoints: readonly string[], tls: EtcdTls): EtcdMembers =>
+  createMemberClient({ endpoints, tls })
 
 function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): SecretsStoreClient {
   const { address, namespace } = secretsStore
@@ -66,6 +79,16 @@ export async function probeSecretsIdentity(
   const client = connectSecretsStore(config, required(config.secretsStore[name], `secretsStore.${name}`))
   try {
     return await probeIdentity(client, name, tenant)
+  } finally {
+    client.close()
+  }
+}
+
+/** Reads the members of the secrets store with the identity of the API. */
+export async function readSecretsMembers(config: Config): Promise<StoreMembersRead> {
+  const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))
+  try {
+    return await readStoreMembers(client)
   } finally {
     client.close()
   }

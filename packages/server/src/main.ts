@@ -15,6 +15,7 @@ import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
 import { runFinalize, runOldest, runPlan } from './run-upgrade.ts'
+import { runInvite } from './setup/join/run-invite.ts'
 import { SetupFault } from './setup/performing.ts'
 import { runSetup } from './setup/run-setup.ts'
 import { createSystemdMachine } from './setup/systemd-machine.ts'
@@ -62,6 +63,8 @@ async function main(): Promise<void> {
   if (line.command === 'help') process.stdout.write(USAGE)
   else if (line.command === 'setup')
     process.exitCode = await runSetup(line.run, createSystemdMachine(), OUTPUT)
+  else if (line.command === 'setup invite')
+    process.exitCode = await runInvite(line.run, createSystemdMachine(), OUTPUT)
   else if (line.command === 'doctor') process.exitCode = await runDoctor(line.run, OUTPUT)
   else await runConfigured(line)
 }

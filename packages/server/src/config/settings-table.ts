@@ -21,7 +21,7 @@ export const settingRows: readonly SettingRow[] = collectRows(configShape, [])
 
 /** Settings that must be equal on all server replicas, so that all accept the same requests and find the same records. */
 const SAME_ON_ALL_REPLICAS: readonly string[] = (
-  'publicUrl cluster.key etcd.root etcd.quotaBytes secretsStore.address secretsStore.namespace ' +
+  'publicUrl cluster.key etcd.root etcd.quotaBytes secretsStore.namespace ' +
   'secrets registries residency limits quotas reservedNames volumes upgrade liveness retention'
 ).split(' ')
 

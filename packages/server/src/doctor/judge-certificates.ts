@@ -17,7 +17,7 @@ function judgeCertificate({ path, notAfterMs }: ExpiryFacts, nowMs: number): Fin
   if (notAfterMs.kind === 'unobserved')
     return couldNotObserve(check, notAfterMs.why, 'run the doctor as root')
   const until = new Date(notAfterMs.value).toISOString().slice(0, 10)
-  const remedy = 'renew it: certificates of holdfast-server setup are renewed by running setup again'
+  const remedy = 'renew it: run holdfast-server setup again, on a machine that joined with a new invitation'
   const days = wholeDays(notAfterMs.value, nowMs)
   const text = `expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}`
   switch (expiryStage(notAfterMs.value, nowMs)) {

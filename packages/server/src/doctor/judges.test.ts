@@ -8,6 +8,7 @@ import { judgeCertificates } from './judge-certificates.ts'
 import { judgeConfiguration } from './judge-configuration.ts'
 import { judgeEtcd } from './judge-etcd.ts'
 import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts'
+import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
 import { percentile } from './percentile.ts'
@@ -142,6 +143,57 @@ describe('the secrets store', () => {
     ['does not answer', judge(lost, 'works'), ['failure', 'unobserved']],
   ])('%s', (_, verdicts, expected) => {
     expect(verdicts).toEqual(expected)
+  })
+})
+
+describe('the members of etcd', () => {
+  const members = (...names: string[]) =>
+    names.map((name) => ({
+      id: 1n,
+      name: name.replace('*', ''),
+      peerUrls: [],
+      clientUrls: [],
+      isLearner: name.endsWith('*'),
+    }))
+  test.each<[string, readonly string[], number, Verdict, string]>([
+    ['one', ['one'], 1, 'ok', '1 member with a vote'],
+    ['three', ['one', 'b', 'c'], 3, 'ok', '3 members with a vote'],
+    ['two', ['one', 'b'], 2, 'warning', 'etcd stops if one of them fails'],
+    ['a learner', ['one', 'b', 'c*'], 3, 'warning', 'c has no vote yet'],
+    ['a member that was added and did not start', ['one', '*'], 1, 'warning', 'a new member has no vote'],
+    ['a member that the configuration lacks', ['one', 'b', 'c'], 2, 'warning', 'etcd.endpoints names 2'],
+  ])('%s', (_, names, named, verdict, text) => {
+    const endpoints = Array.from({ length: named }, (_, index) => `https://10.0.0.${index}:2379`)
+    const found = judgeEtcdMembers({ members: seen(members(...names)), endpoints })
+    expect(found).toMatchObject({ verdict, text: expect.stringContaining(text) })
+    expect(found.remedy === undefined).toBe(verdict === 'ok')
+  })
+  test('unknown', () => {
+    expect(judgeEtcdMembers({ members: lost, endpoints: [] }).verdict).toBe('unobserved')
+  })
+})
+
+describe('the members of the secrets store', () => {
+  test.each<[string, readonly string[], Verdict, string]>([
+    ['a store that keeps its data elsewhere', [], 'ok', '0 members'],
+    ['one', ['one'], 'ok', '1 member with a vote'],
+    ['three', ['one', 'b', 'c'], 'ok', '3 members with a vote'],
+    ['two', ['one', 'b'], 'warning', 'stops if one of them fails'],
+    ['a sealed one of three', ['one', 'b', 'c!'], 'warning', 'c does not answer or is sealed'],
+    ['two sealed ones of three', ['one', 'b!', 'c!'], 'failure', 'b, c does not answer or is sealed'],
+    ['one without a vote', ['one', 'b', 'c*'], 'warning', 'c has no vote yet'],
+  ])('%s', (_, names, verdict, text) => {
+    const facts = names.map((name) => ({
+      name: name.replace(/[*!]/, ''),
+      isVoter: !name.endsWith('*'),
+      serves: !name.endsWith('!'),
+    }))
+    const found = judgeStoreMembers(seen(facts))
+    expect(found).toMatchObject({ verdict, text: expect.stringContaining(text) })
+    expect(found.remedy === undefined).toBe(verdict === 'ok')
+  })
+  test('unknown', () => {
+    expect(judgeStoreMembers(lost).verdict).toBe('unobserved')
   })
 })
 

@@ -10,11 +10,13 @@ import { layoutBelow } from '../setup/layout.ts'
 import { FORMS, newestForm } from '../store/records/collection.ts'
 import { exitCodeOf, type Finding } from './finding.ts'
 import { gatherExpiries, gatherName, gatherSpace, gatherSync } from './gather-machine.ts'
+import { gatherMembers } from './gather-members.ts'
 import { gatherSecretsStore, gatherSkew, gatherStored } from './gather-platform.ts'
 import { judgeCertificates } from './judge-certificates.ts'
 import { judgeConfiguration } from './judge-configuration.ts'
 import { judgeEtcd } from './judge-etcd.ts'
 import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts'
+import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
 import { printFindings, printJson } from './print-findings.ts'
@@ -62,19 +64,22 @@ async function judgeFolders({ root = '/', withDisk }: DoctorRun): Promise<readon
 }
 
 async function judgePlatform(config: Config): Promise<readonly Finding[]> {
-  const [name, skew, stored, expiries] = await Promise.all([
+  const [name, skew, stored, expiries, members] = await Promise.all([
     gatherName(config.publicUrl),
     gatherSkew(config),
     gatherStored(config),
     gatherExpiries(config),
+    gatherMembers(config),
   ])
   const secretsStore = await gatherSecretsStore(config, stored.platform)
   return [
     judgeName(name),
     judgeClock(skew),
     ...judgeEtcd(stored.etcd),
+    judgeEtcdMembers({ members: members.etcd, endpoints: config.etcd.endpoints }),
     ...judgeSecretsStore(secretsStore),
-    ...judgeCertificates(expiries, Date.now()),
+    ...(members.secretsStore === undefined ? [] : [judgeStoreMembers(members.secretsStore)]),
+    ...judgeCertificates([...expiries, ...members.expiries], Date.now()),
     judgeFormat({ reads: newestForm(FORMS), stored: stored.format }),
     judgeAgents({ server: VERSION, agents: stored.agents }),
   ]

@@ -13,10 +13,12 @@ export interface StoreUnsealer {
   status(): Promise<'empty' | 'sealed' | 'unsealed' | undefined>
   /** Initializes an empty store with one key; undefined if it did not. */
   initialize(): Promise<StoreKeys | undefined>
-  /** Whether the key unsealed the store. */
+  /** Whether the empty store asked the member at `leader` to join it; the next `unseal` completes the join. */
+  join(leader: string, ca: string): Promise<boolean>
+  /** Whether the store accepted the key. One that joins others is unsealed a moment later. */
   unseal(key: Secret): Promise<boolean>
-  /** Whether the store accepts writes: a store that was just unsealed may refuse them for a moment. */
-  isActive(): Promise<boolean>
+  /** Whether the store serves as the active member or a standby: one that was just unsealed may need a moment. */
+  isServing(): Promise<boolean>
   /** Whether the token is revoked afterwards. */
   revoke(token: Secret): Promise<boolean>
   close(): void

@@ -4,6 +4,8 @@ import type { CertificateStep } from './step.ts'
 
 const leaf: CertificateStep = {
   kind: 'certificate',
+  role: 'etcd',
+  from: 'authority',
   name: 'holdfast etcd',
   cert: '/etcd.pem',
   key: '/etcd-key.pem',

@@ -1,33 +1,27 @@
 // All steps of a setup on an empty machine, in order. Each step describes a state of the machine, so that a step whose
 // state is already reached can be left out.
 
-import { isIP } from 'node:net'
 import { defined } from '@holdfast/contract'
+import { certificates, folders, PUBLIC, SECRET, start, write } from './common-steps.ts'
 import { brokerConfig, etcdEnvironment, secretsStoreConfig, serverConfig } from './file-contents.ts'
-import {
-  CERTIFICATES,
-  type CertificateName,
-  type Layout,
-  layoutBelow,
-  type Service,
-  type SetupOptions,
-  UNITS,
-  USERS,
-} from './layout.ts'
-import type { CertificateStep, FolderStep, IdentityStep, StartStep, Step, WriteStep } from './step.ts'
+import { addressSettings } from './join/config-settings.ts'
+import { joiningSteps } from './join/joining-steps.ts'
+import { clusterAddress, etcdPeerUrl, isLoopback, type Network } from './join/network.ts'
+import { type Layout, layoutBelow, type SetupOptions, USERS } from './layout.ts'
+import type { AddressStep, IdentityStep, SettingsStep, Step, StoreAddressStep } from './step.ts'
 
 const AUTHORITY_DAYS = 3650
-const CERTIFICATE_DAYS = 365
-const SECRET = 0o600
-const PUBLIC = 0o644
 
-export function desiredSteps(options: SetupOptions): readonly Step[] {
+export function desiredSteps(options: SetupOptions, network: Network): readonly Step[] {
   const layout = layoutBelow(options.root)
+  if (options.joins !== undefined) return joiningSteps(options, layout, network)
+  const isAlone = isLoopback(options.address)
   return [
     ...folders(layout),
     { kind: 'authority', ...layout.authority, days: AUTHORITY_DAYS },
-    ...certificates(options, layout),
-    write(layout.etcdEnvironment, etcdEnvironment(options)),
+    ...certificates(options, layout, 'authority'),
+    write(layout.etcdEnvironment, etcdEnvironment(options, network)),
+    ...(isAlone ? [] : [storeAddress(options, layout)]),
     write(layout.secretsStoreConfig, secretsStoreConfig(options)),
     {
       kind: 'key',
@@ -37,9 +31,11 @@ export function desiredSteps(options: SetupOptions): readonly Step[] {
       ],
     },
     start('etcd', [layout.etcdEnvironment], layout, ['etcd']),
+    ...(isAlone ? [] : [announce(options)]),
     start('secretsStore', [layout.secretsStoreConfig], layout, ['vault']),
     { kind: 'unseal', keyFrom: 'new store' },
     ...identities(options, layout),
+    ...(isAlone ? [] : settings(options, layout, network)),
     { kind: 'platform', reissue: false, ...defined({ tenant: options.tenant }) },
     start('broker', [layout.brokerConfig, layout.brokerSecretId, layout.brokerKey], layout, [
       'broker',
@@ -51,65 +47,6 @@ export function desiredSteps(options: SetupOptions): readonly Step[] {
     ]),
     { kind: 'show' },
   ]
-}
-
-function folders(layout: Layout): FolderStep[] {
-  const folder = (path: string, owner: string, mode: number): FolderStep => ({
-    kind: 'folder',
-    path,
-    mode,
-    owner,
-  })
-  return [
-    folder(layout.config, 'root', 0o755),
-    folder(layout.pki, 'root', 0o755),
-    // Each service passes it to reach its own folder, whatever the umask of the operator.
-    folder(layout.data, 'root', 0o755),
-    folder(layout.etcdData, USERS.etcd, 0o700),
-    folder(layout.secretsStoreData, USERS.secretsStore, 0o700),
-    folder(layout.state, 'root', 0o700),
-  ]
-}
-
-function certificates({ publicUrl }: SetupOptions, layout: Layout): CertificateStep[] {
-  const local = ['DNS:localhost', 'IP:127.0.0.1']
-  const host = new URL(publicUrl).hostname.replaceAll(/[[\]]/g, '')
-  const outside = isIP(host) === 0 ? `DNS:${host}` : `IP:${host}`
-  const certificateNames: readonly CertificateName[] = [
-    'etcd',
-    'etcd-client-server',
-    'etcd-client-broker',
-    'vault',
-    'broker',
-    'server',
-  ]
-  return certificateNames.map((name) => ({
-    kind: 'certificate',
-    name: `holdfast ${name}`,
-    ...layout.certificate(name),
-    ...CERTIFICATES[name],
-    names: name === 'server' ? [...new Set([outside, ...local])] : local,
-    days: CERTIFICATE_DAYS,
-  }))
-}
-
-const write = (path: string, content: string): WriteStep => ({
-  kind: 'write',
-  path,
-  mode: PUBLIC,
-  owner: 'root',
-  content,
-})
-
-function start(
-  service: Service,
-  files: readonly string[],
-  layout: Layout,
-  names: readonly CertificateName[],
-): StartStep {
-  const used = names.map((name) => layout.certificate(name))
-  const pems = [layout.authority.cert, ...used.flatMap(({ cert, key }) => [cert, key])]
-  return { kind: 'start', action: 'start', service, unit: UNITS[service], uses: [...files, ...pems] }
 }
 
 function identities(options: SetupOptions, layout: Layout): IdentityStep[] {
@@ -127,4 +64,32 @@ function identities(options: SetupOptions, layout: Layout): IdentityStep[] {
       config: { path: layout.brokerConfig, mode: PUBLIC, owner: 'root', content: brokerConfig(options) },
     },
   ]
+}
+
+const settings = (options: SetupOptions, layout: Layout, network: Network): SettingsStep[] =>
+  (['server', 'broker'] as const).map((service) => ({
+    kind: 'settings',
+    path: service === 'server' ? layout.serverConfig : layout.brokerConfig,
+    mode: PUBLIC,
+    owner: 'root',
+    settings: addressSettings(service, options, network),
+  }))
+
+const announce = (options: SetupOptions): AddressStep => ({
+  kind: 'address',
+  name: options.name,
+  peerUrl: etcdPeerUrl(options),
+})
+
+function storeAddress(options: SetupOptions, layout: Layout): StoreAddressStep {
+  const member = { id: options.name, address: clusterAddress(options), non_voter: false }
+  return {
+    kind: 'store address',
+    path: layout.secretsStorePeers,
+    mode: SECRET,
+    owner: USERS.secretsStore,
+    content: `${JSON.stringify([member])}\n`,
+    config: layout.secretsStoreConfig,
+    line: `cluster_addr = "https://${clusterAddress(options)}"`,
+  }
 }

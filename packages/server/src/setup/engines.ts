@@ -19,7 +19,8 @@ import { type Layout, layoutBelow, type Service, type SetupOptions } from './lay
 const PROBE_MS = 10_000
 const silent = pino({ level: 'silent' })
 
-/** The configuration with which setup reaches etcd and the secrets store; undefined while its certificates are missing. */
+/** The configuration with which setup reaches etcd and the secrets store at the addresses that this machine shall have;
+ * undefined while its certificates are missing. */
 export function gatherSetupConfig(options: SetupOptions): Config | undefined {
   return accepted(
     loadConfig({ text: setupConfig(options), env: {}, readFile: readTextFile, identities: 'to be issued' }),
@@ -35,12 +36,22 @@ const accepted = (loaded: LoadedConfig): Config | undefined => (loaded.ok ? load
 export async function answers(service: Service, options: SetupOptions): Promise<boolean> {
   if (service === 'server' || service === 'broker') {
     const config = gatherServiceConfig(layoutBelow(options.root), service)
-    return config !== undefined && isReady(config)
+    return config !== undefined && isReady(config, service)
   }
   const config = gatherSetupConfig(options)
   if (config === undefined) return false
-  if (service === 'etcd') return (await hasPlatform(config)) !== undefined
+  if (service === 'etcd') return isMember(config)
   return (await withUnsealer(config, (store) => store.status())) !== undefined
+}
+
+/** Whether the member on this machine answers, with or without a majority of the others. */
+async function isMember(config: Config): Promise<boolean> {
+  const engine = connectEtcd(config, silent)
+  try {
+    return (await engine.status({ deadlineMs: PROBE_MS })).length > 0
+  } finally {
+    engine.close()
+  }
 }
 
 /** Whether the platform exists; undefined if etcd does not answer. */
@@ -70,11 +81,13 @@ export async function withUnsealer<T>(
 }
 
 /** Whether the process of the configuration answers on this machine that it is ready. */
-function isReady(config: Config): Promise<boolean> {
+function isReady(config: Config, service: 'server' | 'broker'): Promise<boolean> {
   const { host, port, tls } = config.listen
   const address = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
   const { hostname } = new URL(config.publicUrl)
-  const name = isIP(hostname.replaceAll(/[[\]]/g, '')) === 0 ? { servername: hostname } : {}
+  // An operator's own certificate of the server may have its public name alone. That of the broker never has it.
+  const isNamed = service === 'server' && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0
+  const name = isNamed ? { servername: hostname } : {}
   const ca = [...rootCertificates, readClusterCa(config) ?? []].flat()
   const settings = { host: address, port, path: '/readyz', signal: AbortSignal.timeout(PROBE_MS) }
   return new Promise((resolve) => {

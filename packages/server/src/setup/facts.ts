@@ -1,5 +1,6 @@
 // The facts that setup observes on the machine before it decides. Paths that do not exist are absent from the maps.
 
+import type { EtcdMember } from '../ports/etcd-members.ts'
 import type { Service } from './layout.ts'
 
 export interface FileFact {
@@ -26,7 +27,9 @@ export interface SetupFacts {
   readonly missingUsers: readonly string[]
   readonly files: ReadonlyMap<string, FileFact>
   readonly certificates: ReadonlyMap<string, CertificateFact>
-  /** Services that run, start at boot, and answer. */
+  /** Services whose process runs. */
+  readonly running: ReadonlySet<Service>
+  /** Services that run, start at boot, and answer at their address. */
   readonly serving: ReadonlySet<Service>
   /** `unknown` if the store does not answer although its data folder is not empty. */
   readonly secretsStore: 'empty' | 'sealed' | 'unsealed' | 'unknown'
@@ -36,4 +39,22 @@ export interface SetupFacts {
   readonly hasUnsealKey: boolean
   /** The publicUrl of an existing configuration of the server. */
   readonly configuredUrl: string | undefined
+  /** Whether the address of the setup belongs to this machine. */
+  readonly hasAddress: boolean
+  /** The address that an earlier setup gave etcd. */
+  readonly configuredAddress: string | undefined
+  readonly hasEtcdData: boolean
+  /** The members of etcd; undefined if none answers. */
+  readonly members: readonly EtcdMember[] | undefined
+  /** Whether the secrets store on this machine has a vote; `hidden` if its policy does not let setup see that. */
+  readonly voter: 'yes' | 'no' | 'hidden' | 'unknown'
+  /** The certificates of this machine and of its invitation; absent without an invitation. */
+  readonly invited?: InvitedFacts
+}
+
+export interface InvitedFacts {
+  /** Whether this machine has the certificate of another authority. */
+  readonly isForeign: boolean
+  /** End of the validity of each certificate of the invitation, by the path that it is written to. */
+  readonly notAfterMs: ReadonlyMap<string, number>
 }

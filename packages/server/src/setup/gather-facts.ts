@@ -4,53 +4,86 @@ import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { env, getuid } from 'node:process'
+import type { Config } from '../config/schema.ts'
 import { decodeNames } from './certificate-names.ts'
 import { desiredSteps } from './desired-steps.ts'
 import { answers, gatherServiceConfig, gatherSetupConfig, hasPlatform, withUnsealer } from './engines.ts'
 import type { CertificateFact, FileFact, SetupFacts } from './facts.ts'
+import { readIfPresent } from './files.ts'
+import { gatherJoin } from './join/gather-join.ts'
+import type { Invitation } from './join/invitation.ts'
+import { configuredAddress, planNetwork } from './join/network.ts'
 import { type Layout, layoutBelow, type Service, type SetupOptions, UNITS, USERS } from './layout.ts'
 import type { Machine } from './machine.ts'
 import { readPending } from './pending.ts'
 import { type Step, writtenBy } from './step.ts'
 
+interface Given {
+  readonly hasUnsealKey: boolean
+  readonly invitation?: Invitation
+}
+
 export async function gatherFacts(
   options: SetupOptions,
   machine: Machine,
-  { hasUnsealKey }: { readonly hasUnsealKey: boolean },
+  { hasUnsealKey, invitation }: Given,
 ): Promise<SetupFacts> {
   const layout = layoutBelow(options.root)
-  const steps = desiredSteps(options)
-  const config = gatherSetupConfig(options)
-  const [serving, status, exists] = await Promise.all([
-    gatherServing(options, machine),
-    config === undefined ? undefined : withUnsealer(config, (store) => store.status()),
-    config === undefined ? undefined : hasPlatform(config),
+  const joining = await gatherJoin(options, layout, invitation)
+  const etcdEnvironment = readIfPresent(layout.etcdEnvironment)
+  const steps = desiredSteps(options, planNetwork({ ...joining, etcdEnvironment }, options))
+  const configured = gatherServiceConfig(layout, 'server')
+  const reach = [gatherSetupConfig(options), configured].filter((config) => config !== undefined)
+  const [units, status, exists] = await Promise.all([
+    gatherUnits(options, machine),
+    firstAnswer(reach, (config) => withUnsealer(config, (store) => store.status())),
+    firstAnswer(reach, hasPlatform),
   ])
   const pending = readPending(layout.pending)
   return {
+    ...joining,
+    ...units,
     nowMs: Date.now(),
     mayWrite: options.root !== '/' || getuid?.() === 0,
     missingPrograms: missingPrograms(options),
     missingUsers: options.root === '/' ? Object.values(USERS).filter((user) => !machine.hasUser(user)) : [],
     files: gatherFiles(steps, machine),
     certificates: gatherCertificates(steps, layout),
-    serving,
     secretsStore: status ?? (isEmpty(layout) ? 'empty' : 'unknown'),
     platform: exists === undefined ? 'unknown' : exists ? 'exists' : 'absent',
     pending: pending === undefined ? 'none' : pending.token === undefined ? 'store keys' : 'all',
     hasUnsealKey,
-    configuredUrl: gatherServiceConfig(layout, 'server')?.publicUrl,
+    configuredUrl: configured?.publicUrl,
+    configuredAddress: configuredAddress(etcdEnvironment),
   }
 }
 
-async function gatherServing(options: SetupOptions, machine: Machine): Promise<ReadonlySet<Service>> {
+/** Asks at the addresses that this machine shall have, then at those that its server uses now. */
+async function firstAnswer<T>(
+  configs: readonly Config[],
+  ask: (config: Config) => Promise<T | undefined>,
+): Promise<T | undefined> {
+  for (const config of configs) {
+    const answer = await ask(config)
+    if (answer !== undefined) return answer
+  }
+  return undefined
+}
+
+async function gatherUnits(
+  options: SetupOptions,
+  machine: Machine,
+): Promise<Pick<SetupFacts, 'running' | 'serving'>> {
   const services: readonly Service[] = ['etcd', 'secretsStore', 'broker', 'server']
-  const found = await Promise.all(
-    services.map(async (service) =>
-      (await machine.isRunning(UNITS[service])) && (await answers(service, options)) ? [service] : [],
-    ),
+  const [running, serving] = [new Set<Service>(), new Set<Service>()]
+  await Promise.all(
+    services.map(async (service) => {
+      if (!(await machine.isRunning(UNITS[service]))) return
+      running.add(service)
+      if (await answers(service, options)) serving.add(service)
+    }),
   )
-  return new Set(found.flat())
+  return { running, serving }
 }
 
 function missingPrograms({ engines }: SetupOptions): string[] {
@@ -71,7 +104,7 @@ function isExecutable(path: string): boolean {
 
 function gatherFiles(steps: readonly Step[], machine: Machine): Map<string, FileFact> {
   const folders = steps.flatMap((step) => (step.kind === 'folder' ? [step.path] : []))
-  const texts = steps.flatMap((step) => (step.kind === 'write' ? [step.path] : []))
+  const texts = steps.flatMap((step) => (hasText(step) ? [step.path] : []))
   const files = new Map<string, FileFact>()
   for (const path of [...folders, ...steps.flatMap(writtenBy)]) {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -81,6 +114,8 @@ function gatherFiles(steps: readonly Step[], machine: Machine): Map<string, File
   }
   return files
 }
+
+const hasText = (step: Step) => step.kind === 'write' || step.kind === 'settings'
 
 function gatherCertificates(steps: readonly Step[], { authority }: Layout): Map<string, CertificateFact> {
   const ours = readCertificate(authority.cert)

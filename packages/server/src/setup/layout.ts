@@ -32,7 +32,23 @@ export interface SetupOptions {
   readonly tenant?: string
   /** A registry that images may come from, besides Docker Hub. */
   readonly registry?: { readonly host: string; readonly ca?: string }
+  /** Name of this machine in etcd and in the secrets store. */
+  readonly name: string
+  /** Address at which the other machines reach etcd, the secrets store and the broker of this one, or loopback. */
+  readonly address: string
+  /** The machines that this one joins; absent on the first one. */
+  readonly joins?: JoinTarget
 }
+
+export interface JoinTarget {
+  /** Addresses for clients of etcd. */
+  readonly etcd: readonly string[]
+  /** Addresses of the secrets store on each machine. */
+  readonly secretsStores: readonly string[]
+}
+
+export const FIRST_NAME = 'one'
+export const LOOPBACK = '127.0.0.1'
 
 export const UNITS = {
   etcd: 'holdfast-etcd.service',
@@ -61,6 +77,14 @@ export const CERTIFICATES = {
   server: { owner: USERS.server, proves: 'server' },
 } as const
 export type CertificateName = keyof typeof CERTIFICATES
+export const CERTIFICATE_NAMES: readonly CertificateName[] = [
+  'etcd',
+  'etcd-client-server',
+  'etcd-client-broker',
+  'vault',
+  'broker',
+  'server',
+]
 
 /** All paths that setup writes. */
 export interface Layout {
@@ -80,6 +104,10 @@ export interface Layout {
   readonly brokerKey: string
   readonly apiSecretId: string
   readonly brokerSecretId: string
+  /** Read once by a secrets store that is restarted with another address. */
+  readonly secretsStorePeers: string
+  /** A copy of the invitation with which this machine joined. */
+  readonly invitation: string
   /** Credentials that were issued and not yet shown, so that an interrupted setup loses none of them. */
   readonly pending: string
 }
@@ -99,6 +127,8 @@ export function layoutBelow(root: string): Layout {
     etcdData: join(data, 'etcd'),
     secretsStoreConfig: join(config, 'vault.hcl'),
     secretsStoreData: join(data, 'vault'),
+    secretsStorePeers: join(data, 'vault/raft/peers.json'),
+    invitation: join(data, 'setup/invitation.json'),
     serverConfig: join(config, 'server.yaml'),
     brokerConfig: join(config, 'broker.yaml'),
     serverKey: join(config, 'server-cluster-key'),

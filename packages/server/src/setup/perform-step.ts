@@ -5,8 +5,10 @@ import { randomBytes } from 'node:crypto'
 import { sleep } from '../lib/sleep.ts'
 import { answers } from './engines.ts'
 import { createFolder, readIfPresent, writeOwned } from './files.ts'
+import { performJoinStep } from './join/perform-join-step.ts'
+import { requirePair } from './join/require-invited.ts'
 import { layoutBelow } from './layout.ts'
-import { issuePair } from './openssl.ts'
+import { type IssuedPair, issuePair } from './openssl.ts'
 import { type Performing, SetupFault } from './performing.ts'
 import { createPlatformStep, issueIdentityStep, showPending, unsealStep } from './platform-steps.ts'
 import type { AuthorityStep, CertificateStep, KeyStep, StartStep, Step } from './step.ts'
@@ -39,6 +41,8 @@ export async function performStep(step: Step, work: Performing): Promise<void> {
       return createPlatformStep(step, work)
     case 'show':
       return showPending(work)
+    default:
+      return performJoinStep(step, work)
   }
 }
 
@@ -50,15 +54,20 @@ function writeKeys({ files }: KeyStep, { machine }: Performing): void {
 }
 
 /** The key is written first: a certificate without its key would look issued. */
-async function writePair(
-  step: AuthorityStep | CertificateStep,
-  { machine, options }: Performing,
-): Promise<void> {
-  const { authority } = layoutBelow(options.root)
-  const pair = await issuePair(step, step.kind === 'authority' ? undefined : authority)
+async function writePair(step: AuthorityStep | CertificateStep, work: Performing): Promise<void> {
+  const { machine } = work
+  const pair = await obtainPair(step, work)
   const owner = step.kind === 'authority' ? 'root' : step.owner
   writeOwned(machine, { path: step.key, mode: 0o600, owner }, pair.key)
   writeOwned(machine, { path: step.cert, mode: 0o644, owner: 'root' }, pair.cert)
+}
+
+async function obtainPair(
+  step: AuthorityStep | CertificateStep,
+  { options, invitation }: Performing,
+): Promise<IssuedPair> {
+  if (step.kind === 'certificate' && step.from === 'invitation') return requirePair(invitation, step.role)
+  return issuePair(step, step.kind === 'authority' ? undefined : layoutBelow(options.root).authority)
 }
 
 async function startUnit(

@@ -1,6 +1,7 @@
 // The tools of each step of a setup, and the fault that ends a setup.
 
 import type { Secret } from '../ports/secret.ts'
+import type { Invitation } from './join/invitation.ts'
 import type { SetupOptions } from './layout.ts'
 import type { Machine } from './machine.ts'
 
@@ -9,6 +10,8 @@ export interface Performing {
   readonly machine: Machine
   /** The unseal key of the operator's file, if setup was run with one. */
   readonly unsealKey: Secret | undefined
+  /** The invitation of a machine that joins. */
+  readonly invitation: Invitation | undefined
   /** Prints a message for the operator. It must contain no credential. */
   report(message: string): void
   /** Prints the credentials, which are shown once. */

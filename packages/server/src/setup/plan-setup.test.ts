@@ -14,7 +14,10 @@ const options: SetupOptions = {
   listenPort: 8443,
   engines: '/usr/lib/holdfast/engines',
   ports: DEFAULT_PORTS,
+  name: 'one',
+  address: '127.0.0.1',
 }
+const network = { initialCluster: 'one=https://127.0.0.1:2380', endpoints: undefined }
 const layout = layoutBelow('/')
 
 const EMPTY: SetupFacts = {
@@ -30,13 +33,27 @@ const EMPTY: SetupFacts = {
   pending: 'none',
   hasUnsealKey: false,
   configuredUrl: undefined,
+  running: new Set(),
+  hasAddress: true,
+  configuredAddress: undefined,
+  hasEtcdData: false,
+  members: undefined,
+  voter: 'unknown',
 }
+
+const member = (name: string, address: string) => ({
+  id: 1n,
+  name,
+  peerUrls: [`https://${address}:2380`],
+  clientUrls: [`https://${address}:2379`],
+  isLearner: false,
+})
 
 /** The facts of a machine on which all steps were performed at `NOW`. */
 function finished(): SetupFacts {
   const files = new Map<string, FileFact>()
   const certificates = new Map<string, CertificateFact>()
-  for (const step of desiredSteps(options)) perform(step, files, certificates)
+  for (const step of desiredSteps(options, network)) perform(step, files, certificates)
   return {
     ...EMPTY,
     files,
@@ -45,6 +62,10 @@ function finished(): SetupFacts {
     secretsStore: 'unsealed',
     platform: 'exists',
     configuredUrl: options.publicUrl,
+    running: new Set(['etcd', 'secretsStore', 'broker', 'server']),
+    configuredAddress: options.address,
+    hasEtcdData: true,
+    members: [member('one', '127.0.0.1')],
   }
 }
 
@@ -70,7 +91,7 @@ test('a machine that is set up needs no step', () => {
 })
 
 test('an empty machine needs all steps, in order', () => {
-  expect(planSetup(EMPTY, options)).toEqual({ kind: 'steps', steps: desiredSteps(options) })
+  expect(planSetup(EMPTY, options)).toEqual({ kind: 'steps', steps: desiredSteps(options, network) })
   expect(linesOf(EMPTY)).toMatchInlineSnapshot(`
     [
       "create folder /etc/holdfast (0755 root)",
@@ -104,7 +125,7 @@ test('an empty machine needs all steps, in order', () => {
 
 test('a tenant is created together with the platform, and a registry is allowed in both configurations', () => {
   const more = { ...options, tenant: 'acme', registry: { host: 'r.example:5000', ca: '/ca.pem' } }
-  const steps = desiredSteps(more)
+  const steps = desiredSteps(more, network)
   expect(steps.map(describeStep)).toContain('create the platform, the tenant acme and its first token')
   const entry = '  - host: "r.example:5000"\n    allowAddress: true\n    ca: "/ca.pem"\n'
   const configs = steps.flatMap((step) =>
@@ -170,8 +191,16 @@ describe('setup plans only the steps that remain', () => {
     ],
     [
       'a unit that does not answer',
-      { serving: new Set(['etcd', 'secretsStore', 'server']) },
+      {
+        serving: new Set(['etcd', 'secretsStore', 'server']),
+        running: new Set(['etcd', 'secretsStore', 'server']),
+      },
       ['start holdfast-broker.service and wait until it answers'],
+    ],
+    [
+      'a unit that runs and does not answer',
+      { serving: new Set(['etcd', 'secretsStore', 'server']) },
+      ['restart holdfast-broker.service and wait until it answers'],
     ],
     [
       'a setup that was interrupted before it showed its credentials',
@@ -250,7 +279,7 @@ describe('setup is refused', () => {
 })
 
 test('no step contains a secret, and keys and secret ids are readable by their owner alone', () => {
-  for (const step of desiredSteps(options)) {
+  for (const step of desiredSteps(options, network)) {
     if (step.kind === 'key') for (const { mode } of step.files) expect(mode).toBe(0o600)
     if (step.kind === 'identity') expect(step.secretId.mode).toBe(0o600)
   }

@@ -3,6 +3,9 @@
 
 import { desiredSteps } from './desired-steps.ts'
 import type { SetupFacts } from './facts.ts'
+import { explainAddress, explainJoin } from './join/explain-join.ts'
+import { planNetwork } from './join/network.ts'
+import { remainingJoin } from './join/remaining-join.ts'
 import { type Layout, layoutBelow, type SetupOptions } from './layout.ts'
 import {
   type CertificateStep,
@@ -23,13 +26,16 @@ const RENEW_MS = 30 * 24 * 3_600_000
 
 export function planSetup(facts: SetupFacts, options: SetupOptions): SetupPlan {
   const steps: Step[] = []
-  for (const step of desiredSteps(options)) {
+  const { etcdEnvironment } = layoutBelow(options.root)
+  const network = planNetwork({ ...facts, etcdEnvironment: facts.files.get(etcdEnvironment)?.text }, options)
+  for (const step of desiredSteps(options, network)) {
     const remaining = remainderOf(step, facts, steps)
     if (remaining !== undefined) steps.push(remaining)
   }
   const layout = layoutBelow(options.root)
   const obstacles = steps.flatMap((step) => explainStep(step, facts, layout))
-  const reasons = [...explainMachine(facts, options), ...obstacles]
+  const joining = [...explainAddress(facts, options), ...explainJoin(facts, options)]
+  const reasons = [...explainMachine(facts, options), ...joining, ...obstacles]
   return reasons.length > 0 ? { kind: 'refused', reasons: [...new Set(reasons)] } : { kind: 'steps', steps }
 }
 
@@ -57,6 +63,10 @@ function remainderOf(step: Step, facts: SetupFacts, before: readonly Step[]): St
       return facts.platform === 'exists' ? undefined : step
     case 'show':
       return facts.pending !== 'none' || before.some(makesCredentials) ? step : undefined
+    case 'deliver':
+      return isOwned(step, facts) ? undefined : step
+    default:
+      return remainingJoin(step, facts, before)
   }
 }
 
@@ -72,11 +82,15 @@ function isCurrent(step: CertificateStep, facts: SetupFacts, before: readonly St
   const found = facts.certificates.get(step.cert)
   if (found === undefined || !isOwned({ path: step.key, mode: 0o600, owner: step.owner }, facts)) return false
   if (!found.isOurs || before.some(({ kind }) => kind === 'authority')) return false
-  return step.names.every((name) => found.names.includes(name)) && found.notAfterMs - facts.nowMs > RENEW_MS
+  if (!step.names.every((name) => found.names.includes(name))) return false
+  if (step.from === 'authority') return found.notAfterMs - facts.nowMs > RENEW_MS
+  return found.notAfterMs >= (facts.invited?.notAfterMs.get(step.cert) ?? 0)
 }
 
 function remainingStart(step: StartStep, facts: SetupFacts, before: readonly Step[]): Step | undefined {
-  if (!facts.serving.has(step.service)) return step
+  // A process that runs and does not answer was started before its files changed.
+  if (!facts.serving.has(step.service))
+    return facts.running.has(step.service) ? { ...step, action: 'restart' } : step
   const written = before.flatMap(writtenBy)
   return step.uses.some((path) => written.includes(path)) ? { ...step, action: 'restart' } : undefined
 }
@@ -119,8 +133,11 @@ function explainMachine(facts: SetupFacts, { root, publicUrl }: SetupOptions): s
 
 function explainStep(step: Step, facts: SetupFacts, layout: Layout): string[] {
   if (step.kind === 'unseal' && step.keyFrom === 'key file' && !facts.hasUnsealKey) return [NEEDS_UNSEAL_KEY]
+  if (step.kind === 'unseal' && step.keyFrom === 'joining store' && !facts.hasUnsealKey)
+    return [JOIN_NEEDS_UNSEAL_KEY]
   if (step.kind === 'identity' && lacksOperator(facts)) return [explainIdentity(step)]
-  if (step.kind === 'certificate' && lacksAuthorityKey(facts, layout)) return [explainAuthority(step, layout)]
+  if (step.kind === 'certificate' && step.from === 'authority' && lacksAuthorityKey(facts, layout))
+    return [explainAuthority(step, layout)]
   return []
 }
 
@@ -133,6 +150,9 @@ const explainAuthority = ({ cert }: CertificateStep, { authority }: Layout): str
 
 const NEEDS_UNSEAL_KEY =
   'The secrets store has data and is sealed, stopped or about to be restarted, which seals it. Run setup again with --unseal-key-file FILE.'
+
+const JOIN_NEEDS_UNSEAL_KEY =
+  'The secrets store of this machine needs the unseal key of the platform to join the others. Run setup again with --unseal-key-file FILE.'
 
 /** An operator's token exists only until the first setup ends. */
 const lacksOperator = ({ secretsStore, pending }: SetupFacts): boolean =>

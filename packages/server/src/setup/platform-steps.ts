@@ -1,6 +1,7 @@
 // The steps of a setup that issue credentials: unseal the secrets store, issue its identities, create the platform, show
 // everything once. Each credential is on disk before the next call, so an interrupted setup loses none.
 
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { defined } from '@holdfast/contract'
 import type { Config } from '../config/schema.ts'
@@ -20,14 +21,15 @@ const POLL_MS = 100
 
 export function unsealStep({ keyFrom }: UnsealStep, work: Performing): Promise<void> {
   return withUnsealer(requireConfig(work), async (store) => {
+    if (keyFrom === 'joining store') await joinStores(store, work)
     const key = keyFrom === 'new store' ? await initializeStore(store, work) : knownKey(keyFrom, work)
     if (!(await store.unseal(key)))
       throw new SetupFault('The secrets store did not accept the unseal key. Check --unseal-key-file.')
     const deadline = performance.now() + ACTIVE_MS
-    while (!(await store.isActive())) {
+    while (!(await store.isServing())) {
       if (performance.now() > deadline)
         throw new SetupFault(
-          `The secrets store is unsealed but not active after ${ACTIVE_MS / 1000} s. Read its log, then run setup again.`,
+          `The secrets store accepted the key and does not serve after ${ACTIVE_MS / 1000} s. If it needs several keys, unseal it with: vault operator unseal. Otherwise read its log, then run setup again.`,
         )
       await pause(POLL_MS)
     }
@@ -45,7 +47,17 @@ async function initializeStore(store: StoreUnsealer, { machine, options }: Perfo
   return keys.unsealKey
 }
 
-function knownKey(keyFrom: 'pending' | 'key file', work: Performing): Secret {
+/** Asks the machines of the platform one after another: any that is unsealed can admit this one. */
+async function joinStores(store: StoreUnsealer, work: Performing): Promise<void> {
+  const ca = readFileSync(layoutBelow(work.options.root).authority.cert, 'utf8')
+  const others = work.options.joins?.secretsStores ?? []
+  for (const other of others) if (await store.join(other, ca)) return
+  throw new SetupFault(
+    `None of the secrets stores ${others.join(', ')} admits this machine. Check that one of them is unsealed and can be reached, then run setup again.`,
+  )
+}
+
+function knownKey(keyFrom: Exclude<UnsealStep['keyFrom'], 'new store'>, work: Performing): Secret {
   if (keyFrom === 'pending') return secret(requirePending(work).unsealKey)
   if (work.unsealKey === undefined) throw new SetupFault('Setup needs --unseal-key-file FILE.')
   return work.unsealKey

@@ -2,46 +2,37 @@
 // works, a further setup changes nothing, a sealed secrets store is unsealed again, and the doctor reports each state.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { engineBinary, freePorts, makeTempFolder, waitUntil } from '@holdfast/testkit'
-import { expect, onTestFinished, test } from 'vitest'
+import { freePorts, waitUntil } from '@holdfast/testkit'
+import { expect, test } from 'vitest'
 import { runDoctor } from '../doctor/run-doctor.ts'
 import { answers } from './engines.ts'
-import { layoutBelow, type SetupOptions, UNITS } from './layout.ts'
+import { FIRST_NAME, LOOPBACK, layoutBelow, type SetupOptions, UNITS } from './layout.ts'
 import type { Machine } from './machine.ts'
 import { SetupFault } from './performing.ts'
-import { createProcessMachine, type ProcessMachine } from './process-machine.fixture.ts'
-import { runSetup, type SetupRun } from './run-setup.ts'
+import type { ProcessMachine } from './process-machine.fixture.ts'
+import type { SingleRun } from './run-setup.ts'
+import { callApi, freeEnginePorts, openMachine, runOn } from './setup-world.fixture.ts'
 
 async function openWorld(): Promise<{ options: SetupOptions; machine: ProcessMachine }> {
-  const folder = makeTempFolder('setup')
-  const [root, engines] = [join(folder.path, 'root'), join(folder.path, 'engines')]
-  for (const path of [root, engines]) mkdirSync(path)
-  for (const name of ['etcd', 'vault'] as const) symlinkSync(engineBinary(name), join(engines, name))
-  const machine = createProcessMachine(root)
-  onTestFinished(async () => {
-    await machine.stop()
-    folder.remove()
-  })
-  const [listen = 0, etcd = 0, etcdPeers = 0, secretsStore = 0, secretsStoreCluster = 0, broker = 0] =
-    await freePorts(6)
-  const ports = { etcd, etcdPeers, secretsStore, secretsStoreCluster, broker }
+  const { root, engines, machine } = openMachine('setup')
+  const ports = await freeEnginePorts()
+  const [listen = 0] = await freePorts(1)
   const publicUrl = `https://localhost:${listen}`
-  return { options: { root, publicUrl, listenPort: listen, engines, ports, tenant: 'acme' }, machine }
+  const own = { name: FIRST_NAME, address: LOOPBACK }
+  return { options: { root, publicUrl, listenPort: listen, engines, ports, tenant: 'acme', ...own }, machine }
 }
 
-async function run(options: SetupOptions, machine: Machine, change: Partial<SetupRun> = {}) {
-  const [out, err]: [string[], string[]] = [[], []]
-  const output = { out: (text: string) => void out.push(text), err: (text: string) => void err.push(text) }
-  const exitCode = await runSetup(
-    { options, dryRun: false, unsealKeyFile: undefined, ...change },
-    machine,
-    output,
-  )
-  return { exitCode, out: out.join(''), err: err.join('') }
-}
+const run = (options: SetupOptions, machine: Machine, change: Partial<SingleRun> = {}) =>
+  runOn(machine, {
+    kind: 'single',
+    options,
+    address: undefined,
+    dryRun: false,
+    unsealKeyFile: undefined,
+    ...change,
+  })
 
 /** Content, mode and time of change of every file below the configuration and of every process. */
 function snapshot({ root }: SetupOptions, machine: ProcessMachine): readonly string[] {
@@ -57,16 +48,8 @@ function snapshot({ root }: SetupOptions, machine: ProcessMachine): readonly str
   return [...files.toSorted(), ...Object.values(UNITS).map((unit) => `${unit} ${machine.pidOf(unit)}`)]
 }
 
-function getStatus(options: SetupOptions, path: string, token: string): Promise<number | undefined> {
-  const ca = readFileSync(layoutBelow(options.root).authority.cert)
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}` }
-    const call = request(`${options.publicUrl}${path}`, { ca, headers, signal: AbortSignal.timeout(5_000) })
-    call.once('error', reject)
-    call.once('response', (response) => resolve(response.resume().statusCode))
-    call.end()
-  })
-}
+const getStatus = (options: SetupOptions, path: string, token: string): Promise<number | undefined> =>
+  callApi(options, 'GET', path, token)
 
 interface Diagnosed {
   readonly exitCode: number

@@ -1,6 +1,8 @@
 // The kinds of steps that make up a setup. A step is plain data: it can be printed, compared and performed.
 
-import type { Service, Unit } from './layout.ts'
+import type { InvitedFile } from './join/invitation.ts'
+import type { Setting } from './join/settings.ts'
+import type { CertificateName, Service, Unit } from './layout.ts'
 
 /** A file or folder that one user owns; a mode of 0o600 lets only that user read it. */
 interface Owned {
@@ -33,6 +35,7 @@ export interface AuthorityStep {
 
 export interface CertificateStep {
   readonly kind: 'certificate'
+  readonly role: CertificateName
   /** Common name of the certificate, for people who read it. */
   readonly name: string
   readonly cert: string
@@ -42,6 +45,56 @@ export interface CertificateStep {
   readonly names: readonly string[]
   readonly proves: 'server' | 'client' | 'both'
   readonly days: number
+  /** The issuer: the authority on this machine, or the machine that wrote the invitation. */
+  readonly from: 'authority' | 'invitation'
+}
+
+/** Writes a file of the invitation. An existing file stays: the operator may have replaced it on all machines. */
+export interface DeliverStep extends Owned {
+  readonly kind: 'deliver'
+  readonly item: InvitedFile | 'invitation'
+}
+
+/** Changes the settings of a configuration that depend on the machines of the platform. */
+export interface SettingsStep extends Owned {
+  readonly kind: 'settings'
+  /** The configuration of the invitation, and what is changed in it when it is written for the first time. */
+  readonly base?: { readonly item: 'server.yaml' | 'broker.yaml'; readonly settings: readonly Setting[] }
+  readonly settings: readonly Setting[]
+}
+
+/** Adds this machine to etcd as a learner, which has no vote. */
+export interface MemberStep {
+  readonly kind: 'member'
+  readonly peerUrl: string
+}
+
+/** Gives the learner on this machine a vote. */
+export interface PromoteStep {
+  readonly kind: 'promote'
+  readonly peerUrl: string
+}
+
+/** Tells etcd, which has data, the address at which other members reach it. */
+export interface AddressStep {
+  readonly kind: 'address'
+  readonly name: string
+  readonly peerUrl: string
+}
+
+/** Lets the secrets store, which has data and no other members, start with another address. */
+export interface StoreAddressStep extends Owned {
+  readonly kind: 'store address'
+  readonly content: string
+  /** The settings of the store, which have this line as soon as the store has the address. */
+  readonly config: string
+  readonly line: string
+}
+
+/** Waits until the member of the secrets store on this machine has a vote. */
+export interface VoterStep {
+  readonly kind: 'voter'
+  readonly name: string
 }
 
 export interface StartStep {
@@ -56,8 +109,11 @@ export interface StartStep {
 /** Unseals the secrets store. An empty store is initialized first, and its keys become pending credentials. */
 export interface UnsealStep {
   readonly kind: 'unseal'
-  /** Origin of the key: a new store, the pending credentials of an interrupted setup, or a file of the operator. */
-  readonly keyFrom: 'new store' | 'pending' | 'key file'
+  /**
+   * Origin of the key: a new store, the pending credentials of an interrupted setup, or a file of the operator. With
+   * `joining store` it is that file, and the empty store first joins those of the other machines.
+   */
+  readonly keyFrom: 'new store' | 'pending' | 'key file' | 'joining store'
 }
 
 /** Issues an identity in the secrets store, and writes its secret id and the configuration that names its role id. */
@@ -94,6 +150,13 @@ export type Step =
   | IdentityStep
   | PlatformStep
   | ShowStep
+  | DeliverStep
+  | SettingsStep
+  | MemberStep
+  | PromoteStep
+  | AddressStep
+  | StoreAddressStep
+  | VoterStep
 
 /** Placeholder of a role id in the content of a configuration. */
 export const ROLE_ID = '{role id}'
@@ -102,6 +165,9 @@ export const ROLE_ID = '{role id}'
 export function writtenBy(step: Step): readonly string[] {
   switch (step.kind) {
     case 'write':
+    case 'deliver':
+    case 'settings':
+    case 'store address':
       return [step.path]
     case 'key':
       return step.files.map(({ path }) => path)

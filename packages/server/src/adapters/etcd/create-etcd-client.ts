@@ -54,12 +54,8 @@ const WATCH_PULSE: WatchPulseTimes = { quietMs: 500, answerMs: 1_500 }
 /** Connects lazily: if etcd is unreachable, calls fail, not the creation. `close` ends every watch and connection. */
 export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
   const members = membersOf(options)
-  const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))
+  const deps = openCalls(options, members)
   const deadlineMs = options.deadlineMs ?? DEADLINE_MS
-  const deps: CallDeps = {
-    pool,
-    authenticator: authenticatorFor(options, { pool, authenticator: anonymous }),
-  }
   const watches = new Set<Watch>()
   const watchDeps = watchDepsFor(options, members, deps.authenticator, watches)
   return {
@@ -72,9 +68,15 @@ export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
     status: (call) => gatherStatus(deps, call?.deadlineMs ?? deadlineMs),
     close() {
       for (const watch of watches) watch.close()
-      pool.close()
+      deps.pool.close()
     },
   }
+}
+
+/** The connections and the login that all calls of one client share. The caller closes the pool. */
+export function openCalls(options: EtcdClientOptions, members = membersOf(options)): CallDeps {
+  const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))
+  return { pool, authenticator: authenticatorFor(options, { pool, authenticator: anonymous }) }
 }
 
 function membersOf(options: EtcdClientOptions): readonly Member[] {

@@ -36,6 +36,8 @@ export function apiPolicy(granted: readonly string[]): string {
       allowed_parameters: { max_versions: [], cas_required: [] },
     },
     [`sys/policies/acl/${BROKER_POLICY_PREFIX}*`]: { capabilities: ['create', 'update', 'delete'] },
+    // Names and addresses of the members, for the doctor and for setup.
+    'sys/storage/raft/configuration': { capabilities: ['read'] },
   }
   for (const namespace of [...requireNamespaces(granted), REGISTRIES]) {
     // A patch adds keys to the newest version inside the store; like a write, it returns no value.

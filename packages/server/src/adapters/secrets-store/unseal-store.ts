@@ -24,14 +24,25 @@ export function createStoreUnsealer(address: StoreAddress): StoreUnsealer {
       const body = JSON.stringify({ secret_shares: 1, secret_threshold: 1 })
       return keysOf(await send({ method: 'PUT', path: 'sys/init', body }))
     },
+    async join(leader, ca) {
+      const body = JSON.stringify({ leader_api_addr: leader, leader_ca_cert: ca })
+      const answer = await send({ method: 'POST', path: 'sys/storage/raft/join', body })
+      return answer.kind === 'ok' && member(answer.body, 'joined') === true
+    },
     async unseal(key) {
       const body = JSON.stringify({ key: key.reveal() })
       const answer = await send({ method: 'PUT', path: 'sys/unseal', body })
-      return answer.kind === 'ok' && member(answer.body, 'sealed') === false
-    },
-    async isActive() {
-      const answer = await send({ method: 'GET', path: 'sys/health' }, undefined, STATUS_MS)
       return answer.kind === 'ok'
+    },
+    async isServing() {
+      const answer = await send({ method: 'GET', path: 'sys/leader' }, undefined, STATUS_MS)
+      if (answer.kind !== 'ok') return false
+      const leader = member(answer.body, 'leader_address')
+      if (member(answer.body, 'is_self') === true) return true
+      // A standby forwards requests. Its own address is that of an earlier term, in which it was the active member.
+      return (
+        typeof leader === 'string' && leader !== '' && new URL(leader).hostname !== address.origin.hostname
+      )
     },
     async revoke(token) {
       const answer = await send({ method: 'POST', path: 'auth/token/revoke-self' }, token)

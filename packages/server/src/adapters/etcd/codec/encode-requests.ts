@@ -1,5 +1,5 @@
-// Encodes requests for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest. Values are
-// copied, so the caller may reuse its buffers.
+// Encodes requests for etcd: RangeRequest, TxnRequest, CompactionRequest, WatchRequest, AuthenticateRequest and those of its
+// members. Values are copied, so the caller may reuse its buffers.
 
 import { BinaryWriter } from '@bufbuild/protobuf/wire'
 import type {
@@ -134,4 +134,21 @@ export function encodeWatchCreateRequest(range: KeyRange, startRevision: number)
 
 export function encodeWatchProgressRequest(): Buffer {
   return encode((writer) => writer.uint32(0x1a).fork().join())
+}
+
+/** Asks for the members as the majority knows them. */
+export function encodeMemberListRequest(): Buffer {
+  return encode((writer) => writeFlag(writer, 0x08, true))
+}
+
+export function encodeMemberAddRequest(peerUrl: string): Buffer {
+  return encode((writer) => writeFlag(writer.uint32(0x0a).string(peerUrl), 0x10, true))
+}
+
+export function encodeMemberUpdateRequest(id: bigint, peerUrl: string): Buffer {
+  return encode((writer) => writer.uint32(0x08).uint64(id).uint32(0x12).string(peerUrl))
+}
+
+export function encodeMemberPromoteRequest(id: bigint): Buffer {
+  return encode((writer) => writer.uint32(0x08).uint64(id))
 }
