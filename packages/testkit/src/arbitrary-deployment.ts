@@ -115,9 +115,14 @@ const arbitraryPlacement = fc.record(
   { requiredKeys: [] },
 )
 
-const amounts = fc.record(
-  { cpuMillis: fc.nat({ max: 64_000 }), memoryBytes: fc.maxSafeNat() },
-  { requiredKeys: [] },
+const amounts = (memoryBytes: fc.Arbitrary<number>) =>
+  fc.record({ cpuMillis: fc.nat({ max: 64_000 }), memoryBytes }, { requiredKeys: [] })
+
+/** Admission refuses smaller limits, except 0, which means no limit. */
+const LEAST_MEMORY_LIMIT = 6 * 1024 * 1024
+const memoryLimit = fc.oneof(
+  fc.constant(0),
+  fc.integer({ min: LEAST_MEMORY_LIMIT, max: Number.MAX_SAFE_INTEGER }),
 )
 
 const arbitraryUpdate = (maxReplicas: number) =>
@@ -160,8 +165,8 @@ function optionalFields({ dependencies = [], maxReplicas = 100 }: ArbitraryOptio
     volumes: fc.constant([]),
     placement: arbitraryPlacement,
     dependsOn: dependencies.length === 0 ? fc.constant({}) : dependsOn.map(({ '': _, ...named }) => named),
-    resources: amounts,
-    limits: amounts,
+    resources: amounts(fc.maxSafeNat()),
+    limits: amounts(memoryLimit),
     update: arbitraryUpdate(maxReplicas),
     labels: map(arbitraryLabelKey, arbitraryLabelValue),
     command: arbitraryCommand,
