@@ -45,6 +45,7 @@ export const NOT_WALKED: { readonly [guide: string]: string } = {
   doctor: 'needs an installed platform',
   'first-node': 'needs an installed platform',
   'secrets-and-rotation': 'written for the walk, and no walk has passed',
+  'three-machines': 'needs three installed machines',
   uninstall: 'needs an installed platform',
   upgrade: 'needs servers of two versions',
   'when-a-machine-dies': 'written for the walk, and no walk has passed',
