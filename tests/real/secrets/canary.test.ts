@@ -100,7 +100,7 @@ const fullBody = () => ({
   },
   dependsOn: { web: 'healthy' },
   resources: { cpuMillis: 1, memoryBytes: 1 },
-  limits: { cpuMillis: 1, memoryBytes: 1 },
+  limits: { cpuMillis: 1, memoryBytes: 6 * 1024 * 1024 },
   update: { order: 'start-first', parallelism: 1, failureAction: 'pause', progressDeadline: '300s' },
   routes: [{ host: 'a.example', path: '/', port: 80 }],
   labels: { team: 'a' },
