@@ -45,7 +45,7 @@ beforeAll(async () => {
   // Controllers, API and broker run in processes that can be killed; only the gateway runs in the test process.
   cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 1 },
-    settings: { roles: ['api', 'gateway'] },
+    roles: ['api', 'gateway'],
   })
   const start = (roles: readonly string[]) => startServerProcess(cluster.platform, roles)
   const [leader, ...others] = await Promise.all([start(['controllers']), start(ANSWERING), start(ANSWERING)])

@@ -1,5 +1,6 @@
 // Which programs are bundled, and where each bundle is below the folder of its package.
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { defined } from '@holdfast/contract'
 import type { Metafile } from 'esbuild'
@@ -45,7 +46,10 @@ export async function buildBundles(into: string): Promise<{ readonly [P in Progr
   }
 }
 
-/** Writes the bundles of servers and agents from a folder of sources, without the dashboard. Tests run such a folder. */
+/**
+ * Writes the bundles of servers and agents from a folder of sources, without the dashboard. Tests run such a folder. An early
+ * version has no fencer.
+ */
 export async function bundleProcesses(root: string, into: string): Promise<void> {
   const at = (program: Program): string => join(into, program)
   await Promise.all([serverBundle(at('holdfast-server'), root), agentBundles(at('holdfast-agent'), root)])
@@ -74,5 +78,6 @@ function agentBundles(folder: string, root?: string): Promise<Metafile[]> {
     { entry: 'packages/agent/src/main.ts', outfile: join(folder, agent), unused: UNUSED_IN_AGENT },
     { entry: 'packages/agent/src/fencer-main.ts', outfile: join(folder, fencer) },
   ]
-  return Promise.all(bundles.map((each) => bundle({ ...defined({ root }), ...each })))
+  const there = bundles.filter(({ entry }) => root === undefined || existsSync(join(root, entry)))
+  return Promise.all(there.map((each) => bundle({ ...defined({ root }), ...each })))
 }

@@ -1,11 +1,12 @@
 // The builds that a test runs side by side: the base version, a commit of this history that `.ci/base-version` names, and
 // the current tree. See docs/design/packages.md#two-builds
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { execPath } from 'node:process'
 import { applyEdit, copyPackages, type Edit, extractPackages, type PackagesCopy } from './copy-packages.ts'
-import { ROOT } from './programs.ts'
+import { bundlesIn, ROOT, testedBuild } from './programs.ts'
 
 const BASE_FILE = '.ci/base-version'
 
@@ -22,7 +23,7 @@ export function baseBuild(): Build {
     throw new Error(
       `Commit ${commit}, named by ${BASE_FILE}, is not in this clone. Fetch the history: git fetch --unshallow`,
     )
-  return { name: `base ${commit.slice(0, 8)}`, ...extractPackages(ROOT, commit) }
+  return { name: `base ${commit.slice(0, 8)}`, ...bundledIfTested(extractPackages(ROOT, commit)) }
 }
 
 /** Reads a base version: one commit hash; lines that begin with # are comments. */
@@ -39,9 +40,16 @@ export function editedBuild(name: string, edits: readonly Edit[]): Build {
   const copy = copyPackages(ROOT)
   try {
     for (const edit of edits) applyEdit(copy.folder, edit)
-    return { name, ...copy }
+    return { name, ...bundledIfTested(copy) }
   } catch (error) {
     copy.remove()
     throw error
   }
+}
+
+/** If the tests run bundles, the programs of this build are bundled as well. Its sources stay, because they tell its features. */
+function bundledIfTested<T extends PackagesCopy>(copy: T): T {
+  if (testedBuild() === ROOT) return copy
+  execFileSync(execPath, [join(ROOT, 'scripts/bundle-processes.ts'), copy.folder, bundlesIn(copy.folder)])
+  return copy
 }

@@ -36,11 +36,15 @@ export function testedBuild(folder = env[VARIABLE]): string {
   return folder === undefined || folder === '' ? ROOT : resolve(ROOT, folder)
 }
 
+/** Where a folder of sources has its own bundles, which then are the programs of this build. */
+export const bundlesIn = (build: string): string => join(build, 'bundles')
+
 /** True for a folder of sources; false for a folder of bundles. */
 const hasSources = (build: string): boolean => existsSync(join(build, 'packages'))
 
 /** A program of a build. Throws if the build does not have it: no other build takes its place. */
-export function programIn(build: string, program: ProgramName): Program {
+export function programIn(folder: string, program: ProgramName): Program {
+  const build = existsSync(bundlesIn(folder)) ? bundlesIn(folder) : folder
   const main = join(build, PROGRAMS[program][hasSources(build) ? 'sources' : 'bundles'])
   if (!existsSync(main))
     throw new Error(

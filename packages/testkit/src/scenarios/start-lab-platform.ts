@@ -1,7 +1,6 @@
-// The complete product on this machine: a lab of nodes with real engines, two server replicas on real etcd, secrets store and
-// registry, and an agent on each node, enrolled by the agent's own command.
+// The complete product on this machine: a lab of nodes with real engines, servers on real etcd, secrets store and registry, and
+// an agent on each node, enrolled by the agent's own command.
 
-import type { Config } from '@holdfast/server/config/schema'
 import type { Store } from '@holdfast/server/store/store'
 import {
   type EtcdCluster,
@@ -14,7 +13,7 @@ import {
   startLab,
 } from '@holdfast/testkit'
 import type { ApiClient } from '../platform/api-client.ts'
-import { type Platform, type Replica, startPlatform, startReplica } from '../platform/start-platform.ts'
+import { type Platform, startPlatform } from '../platform/start-platform.ts'
 import { checkHistory } from './check-history.ts'
 import {
   type AgentSettings,
@@ -23,18 +22,25 @@ import {
   type Offer,
   untilNodesReady,
 } from './lab-agents.ts'
+import {
+  type LabGateway,
+  type Roles,
+  rolesInProcess,
+  type ServerSettings,
+  startLabServers,
+} from './lab-servers.ts'
 
 export interface LabPlatform {
   readonly lab: Lab
-  /** The server replica that serves the API. Agents connect to the other server replica, which uses TLS. */
+  /** The server that serves the API. Agents connect to the gateway, which uses TLS. */
   readonly platform: Platform
-  readonly gateway: Replica
-  /** The store of the server that serves the API now. */
+  readonly gateway: LabGateway
+  /** The store as a server in this process reads it now. */
   readonly store: Store
   /** Ends the gateway, runs the callback, and starts another gateway at the same address. */
   replaceGateway(during?: () => Promise<void>): Promise<void>
-  /** Replaces both servers at the same addresses. The given settings override those of the platform. */
-  restartServers(settings: Partial<Config>): Promise<void>
+  /** Replaces all servers at the same addresses. The given settings override those of the platform. */
+  restartServers(settings: ServerSettings): Promise<void>
   /** Kills etcd, which must not be the shared one, ends all servers, runs the callback, and starts all of them again. */
   withoutControlPlane(during: () => Promise<void>): Promise<void>
   /** The platform's own etcd; undefined if the platform uses the shared etcd. */
@@ -63,6 +69,8 @@ export interface LabPlatformOptions
   /** The size of each node's storage pool, such as `4Gi`. */
   readonly poolSize?: string
   readonly agents?: AgentSettings
+  /** The roles of the platform's servers, by default all. */
+  readonly roles?: Roles
   /** Server settings that override those of the test platform. */
   readonly settings?: { readonly [name: string]: unknown }
   /** Number of members of an etcd for this platform only. If absent, the shared etcd is used. */
@@ -73,28 +81,18 @@ export interface LabPlatformOptions
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
 const TENANTS = ['acme', 'globex'] as const
+const ROLES: Roles = ['api', 'controllers', 'gateway', 'broker']
 
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
   const agents = createLabAgents(undefined, options.poolSize, options.agents)
-  const { etcd, lab, certificates, platform } = await prepareLab(options, agents)
+  const { etcd, lab, certificates, servers } = await prepareLab(options, agents)
+  const { platform } = servers
   const history = checkHistory(lab)
-  history.follow(platform.server.store)
-  const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
-  let gateway = await startReplica(platform, {}, { host: lab.hostAddress, tls })
-  let front: Pick<Replica, 'server' | 'stop'> = platform
-  const gatewayAgain = (settings: Partial<Config> = {}) =>
-    startReplica(platform, settings, { host: lab.hostAddress, port: portOf(gateway), tls })
-  const bothAgain = async (settings: Partial<Config> = {}): Promise<void> => {
-    ;[gateway, front] = await Promise.all([
-      gatewayAgain(settings),
-      startReplica(platform, settings, { port: portOf(platform) }),
-    ])
-    history.follow(front.server.store)
-  }
+  history.follow(servers.store)
   const { reference: image } = await lab.registry.pushBusyboxImage('acme/web', '1.0')
   const api = (tenant: string) =>
     platform.api(tenant === 'acme' ? platform.acme.token : platform.globex.token)
-  const place = { server: gateway.baseUrl, ca: certificates.path('ca.crt') }
+  const place = { server: servers.gateway.baseUrl, ca: certificates.path('ca.crt') }
   const enroll = (node: LabNode, offer = options.offers?.[node.name]) =>
     agents.enroll(node, api(node.tenant), place, offer)
   const members = lab.nodes.filter(({ name }) => options.strangers?.includes(name) !== true)
@@ -111,29 +109,31 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
     agents,
     api,
     get gateway() {
-      return gateway
+      return servers.gateway
     },
     get store() {
-      return front.server.store
+      return servers.store
     },
     async replaceGateway(during = async () => {}) {
-      await gateway.stop()
+      await servers.stopGateway()
       await during()
-      gateway = await gatewayAgain()
+      await servers.startGateway()
     },
     async restartServers(settings) {
       await checkSoFar()
-      await Promise.all([gateway.stop(), front.stop()])
-      await bothAgain(settings)
+      await servers.stop()
+      await servers.start(settings)
+      history.follow(servers.store)
     },
     async withoutControlPlane(during) {
       if (etcd === undefined) throw new Error('withoutControlPlane needs its own etcd: set etcdMembers')
       await checkSoFar()
       await killAll(etcd)
-      await Promise.all([gateway.stop(), front.stop()])
+      await servers.stop()
       await during()
       await Promise.all(etcd.members.map((member) => member.restart()))
-      await bothAgain()
+      await servers.start()
+      history.follow(servers.store)
     },
     async relabel(node, labels) {
       agents.configure(node, labels)
@@ -154,7 +154,7 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
         await checkSoFar()
       } finally {
         await lab.stop()
-        await Promise.all([gateway.stop(), front.stop()])
+        await servers.remove()
         await etcd?.stop()
         certificates.remove()
       }
@@ -162,25 +162,27 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   }
 }
 
-/** Starts the machines, a separate etcd if the test needs one, and the first server. No agent is enrolled yet. */
+/** Starts the machines, a separate etcd if the test needs one, and the servers. No agent is enrolled yet. */
 async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof createLabAgents>) {
   const { etcdMembers } = options
   const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })
   const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent })
-  const roles = ['api', 'controllers', 'gateway', 'broker']
   const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
   const cluster = { key: CLUSTER_KEY, ca: certificates.path('ca.crt') }
+  const roles = options.roles ?? ROLES
   const platform = await startPlatform({
     registry: lab.registry,
-    settings: { roles, cluster, ...options.settings },
+    settings: { cluster, ...options.settings, roles: rolesInProcess(roles) },
     ...(options.secretsStore === undefined ? {} : { secretsStore: options.secretsStore }),
     ...(etcd === undefined ? {} : { endpoints: etcd.endpoints }),
   })
-  return { etcd, lab, certificates, platform }
+  const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
+  const ca = certificates.pem('ca.crt')
+  const servers = await startLabServers(platform, { host: lab.hostAddress, tls, ca }, roles)
+  return { etcd, lab, certificates, servers }
 }
 
 const killAll = ({ members }: EtcdCluster) => Promise.all(members.map((member) => member.kill()))
-const portOf = ({ baseUrl }: { readonly baseUrl: string }): number => Number(new URL(baseUrl).port)
 
 function missing(name: string): never {
   throw new Error(`no node is called ${name}`)
