@@ -26,7 +26,7 @@ interface Sized {
   readonly spec: Pick<DeploymentSpec, 'routes' | 'secrets' | 'volumes'>
   readonly before: Pick<DeploymentSpec, 'routes' | 'volumes'> | undefined
   readonly secrets: Pick<SecretsOfWrite, 'counts' | 'crowded'>
-  /** Number of other deployments that the transaction reads because of dependsOn. */
+  /** Number of other deployments that the transaction compares because of dependsOn. */
   readonly dependencies: number
   /** Why the digest of the image is still unknown; an unknown digest adds an event to the transaction. */
   readonly unresolved: string | undefined

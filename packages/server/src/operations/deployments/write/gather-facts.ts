@@ -107,7 +107,7 @@ function gatherDistance(
 }
 
 /** The most dependencies compared at commit. With 16 routes and the record, a transaction stays below 120 operations. */
-const MOST_COMPARED = 80
+export const MOST_COMPARED = 80
 
 /**
  * Every deployment reachable through dependsOn, nearest first. Deployments beyond the limit are read from the cache and

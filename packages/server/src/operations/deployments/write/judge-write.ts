@@ -8,7 +8,7 @@ import { type Caller, done, type Outcome, refused, refusedBy } from '../../calle
 import type { DeploymentDeps } from '../deps.ts'
 import { checkRoom, checkSpecSize } from './check-size.ts'
 import { gatherVolumes, type MountsQuestion } from './claim-volumes.ts'
-import { type FactsRequest, gatherFacts, unresolvedBy } from './gather-facts.ts'
+import { type FactsRequest, gatherFacts, MOST_COMPARED, unresolvedBy } from './gather-facts.ts'
 import type { SecretsOfWrite } from './judge-secrets.ts'
 import { identifySpec, type SpecIdentity } from './store-deployment.ts'
 
@@ -46,7 +46,7 @@ export function judgeWrite(
     spec,
     before: mode === 'update' ? write.stored?.spec : undefined,
     secrets,
-    dependencies: facts.dependencies?.size ?? 0,
+    dependencies: Math.min(facts.dependencies?.size ?? 0, MOST_COMPARED),
     unresolved,
     restores: write.restores,
   })
