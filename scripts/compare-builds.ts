@@ -2,7 +2,7 @@
 // Ends with 1 if one differs. Takes minutes.
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process, { stdout, umask } from 'node:process'
@@ -45,10 +45,8 @@ function buildClone(path: string, mask: number): string[] {
 
 /** Hard links: a copy of the installed packages costs half a gigabyte. Kept builds would hide a difference. */
 function linkModules(path: string): void {
-  const modules = join(path, 'node_modules')
-  mkdirSync(modules)
-  run('cp', ['-al', join(ROOT, 'node_modules/.'), modules])
-  rmSync(join(modules, '.cache'), { recursive: true, force: true })
+  run('cp', ['-al', join(ROOT, 'node_modules'), path])
+  rmSync(join(path, 'node_modules/.cache'), { recursive: true, force: true })
 }
 
 function commit(): string {
