@@ -63,6 +63,6 @@ function roomLeft(pressure: number): number {
 /**
  * Number of a tenant's containers. Like in the scheduler, containers being stopped count until they are confirmed gone.
  */
-function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
+export function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
   return store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
 }

@@ -16,6 +16,7 @@ import { deploymentView } from '../read/deployment-view.ts'
 import { findToChange } from '../read/find-deployment.ts'
 import { gatherResidency } from './gather-facts.ts'
 import { storedPins } from './judge-secrets.ts'
+import { stopFirstOf } from './stop-first.ts'
 import { storeRevision } from './store-deployment.ts'
 import type { Written } from './written.ts'
 
@@ -70,8 +71,15 @@ function decideRestart(
   const { secrets: entries } = stored.spec
   const credentials = credentialFacts(gatherCredentials(transaction, caller.tenant, stored.spec))
   const staged = new Map<string, number>()
-  const { pins, alterations } = planPins({ entries, before: entries, pins: before, credentials, staged })
+  const { pins, alterations: pinned } = planPins({
+    entries,
+    before: entries,
+    pins: before,
+    credentials,
+    staged,
+  })
   const next = { ...kept, ...storedPins(pins), ...changed, ...supersededCanary(stored, deps.clock) }
+  const alterations = [...pinned, ...stopFirstOf(deps, caller.tenant, next)]
   const deployment = deploymentView(deps.store, caller.tenant, next)
   const { residency } = gatherResidency(deps, caller.tenant, stored.spec)
   const demand = stored.spec.placement?.residency

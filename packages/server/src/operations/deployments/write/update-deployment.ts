@@ -49,6 +49,7 @@ import {
 import { judgeValidPart, sendsPlace, textOf } from './judge-valid-part.ts'
 import { followMounts, type JudgedWrite, judgeWrite } from './judge-write.ts'
 import { changedFields } from './plan.ts'
+import { stopFirstOf } from './stop-first.ts'
 import { identifySpec, type RevisionCause, storeRevision } from './store-deployment.ts'
 import { type MaterialNeeded, type StagingState, writeWithMaterial } from './write-with-material.ts'
 import type { Written } from './written.ts'
@@ -127,7 +128,9 @@ function decideUpdate(
   if (invalid.length > 0) return { kind: 'abort', result: refused(...invalid) }
   if (!hasForm(transaction)) return { kind: 'abort', result: RAISE_FORM }
   const next = writtenRecord(deps, sent, options, judged.value)
-  const { alterations, warnings } = announcedBy(judged.value, next, options)
+  const { alterations: announced, warnings } = announcedBy(judged.value, next, options)
+  const isRolledOut = next !== stored && options.canary === undefined
+  const alterations = isRolledOut ? [...announced, ...stopFirstOf(deps, caller.tenant, next)] : announced
   if (secrets.busy !== undefined) return { kind: 'wait', until: secrets.busy }
   if (!consumeStaged(transaction, next.spec, secrets, staging.staged))
     return { kind: 'abort', result: { needed: secrets.needed } }
