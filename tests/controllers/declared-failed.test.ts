@@ -86,7 +86,7 @@ test('a node is removed after its replicas have ready successors elsewhere', asy
   const [given] = added
   const before = assigned()
   const old = before.find(({ nodeId }) => nodeId === given?.id)
-  await releaseClaim({ store, clock }, caller, one)
+  await releaseClaim({ store, clock }, caller, one, undefined)
   await expect.poll(() => assigned().length).toBe(3)
   const next = assigned().find(({ id }) => !before.some((each) => each.id === id))
   expect(next).toMatchObject({ replica: old?.replica })

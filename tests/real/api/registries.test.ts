@@ -163,7 +163,10 @@ describe('registry credentials', () => {
     expect((await api.put(path, { ...ACCOUNT, password: 'wrong' })).status).toBe(200)
     expectUnreachable(await create(reference), reference, /./)
     const stored = await api.put(path, ACCOUNT)
-    expect(stored.body).toEqual({ host: guarded.host, credential: true, updatedAt: expect.any(String) })
+    expect(stored.body).toEqual({
+      ...{ host: guarded.host, credential: true },
+      ...{ updatedAt: expect.any(String), revision: expect.any(Number) },
+    })
     const found = await create(reference)
     expect(imageOf(found)).toEqual({ reference, digest })
     expect((await create(`${guarded.host}/inner/nothing:1.0`)).codes).toEqual(['image_not_found'])
@@ -188,6 +191,31 @@ describe('registry credentials', () => {
     expect((await api.delete(credentialPath(guarded.host))).codes).toEqual(['not_found'])
     const { reference } = await guarded.pushSampleImage('inner/other', '1.0')
     expectUnreachable(await create(reference), reference, /./)
+  })
+
+  test('compare If-Match with their revision, and a conflict stores nothing', async () => {
+    const path = credentialPath(down)
+    const ifMatch = (etag: string) => ({ 'if-match': etag })
+    const listed = async () => {
+      const items: { host: string; revision?: number }[] = Object(
+        (await api.get('/api/v1/registries')).body['items'],
+      )
+      return items.find(({ host }) => host === down)?.revision
+    }
+    expect((await api.put(path, ACCOUNT, ifMatch('"1"'))).codes).toEqual(['revision_conflict'])
+    expect(await listed()).toBeUndefined()
+    const first = await api.put(path, ACCOUNT, ifMatch('"0"'))
+    expect([first.status, first.headers.get('etag')]).toEqual([200, `"${await listed()}"`])
+    const etag = first.headers.get('etag') ?? ''
+    const second = await api.put(path, ACCOUNT, ifMatch(etag))
+    expect(second.status).toBe(200)
+    const stale = await api.put(path, ACCOUNT, ifMatch(etag))
+    expect([stale.status, stale.body['expected']]).toEqual([
+      412,
+      expect.stringContaining(`"${await listed()}"`),
+    ])
+    expect((await api.delete(path, ifMatch(etag))).codes).toEqual(['revision_conflict'])
+    expect((await api.delete(path, ifMatch(second.headers.get('etag') ?? ''))).status).toBe(202)
   })
 
   test('are in no response, log line or key', async () => {

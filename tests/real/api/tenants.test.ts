@@ -170,6 +170,16 @@ describe('tenants', () => {
 })
 
 describe('tokens', () => {
+  test('compare If-Match when they are revoked', async () => {
+    const path = `/api/v1/tenants/${platform.acme.id}/tokens`
+    const api = platform.api()
+    const issued = await api.post(path, { name: 'x', role: 'viewer', expiresAt: inSeconds(60) })
+    const own = `${path}/${issued.body['id']}`
+    expect((await api.delete(own, { 'if-match': '"2"' })).codes).toEqual(['revision_conflict'])
+    const revoked = await api.delete(own, { 'if-match': '"1"' })
+    expect([revoked.status, revoked.headers.get('etag')]).toEqual([202, '"1"'])
+  })
+
   test('are returned once, listed without secrets, and never exceed the role of their issuer', async () => {
     const path = `/api/v1/tenants/${platform.acme.id}/tokens`
     const sent = { name: 'ci', role: 'developer', expiresAt: inSeconds(60) }

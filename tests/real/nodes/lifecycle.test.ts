@@ -101,6 +101,30 @@ describe('a node', () => {
     ])
   })
 
+  test.each(['cordon', 'uncordon', 'drain'])(
+    'is not changed by a %s whose If-Match is stale',
+    async (verb) => {
+      const name = `matched-${verb}`
+      const id = await node(name)
+      const one = `${NODES}/${id}`
+      const act = (etag: string) => acme.send('POST', `${one}/${verb}`, undefined, { 'if-match': etag })
+      const before = (await acme.get(one)).headers.get('etag') ?? ''
+      const stale = await act('"1"')
+      expect([stale.status, stale.codes, stale.body['expected']]).toEqual([
+        412,
+        ['revision_conflict'],
+        expect.stringContaining(before),
+      ])
+      expect((await acme.get(one)).headers.get('etag')).toBe(before)
+      expect((await act(before)).status).toBe(verb === 'drain' ? 202 : 200)
+      const claim = { ...asTenant(platform.acme.id), 'if-match': '"1"' }
+      expect((await acme.delete(`${NODES}/${name}/claim`, claim)).codes).toEqual(['revision_conflict'])
+      const etag = (await acme.get(one)).headers.get('etag') ?? ''
+      const released = await acme.delete(`${NODES}/${name}/claim`, { ...claim, 'if-match': etag })
+      expect(released.status).toBe(202)
+    },
+  )
+
   test('is marked as control-plane node by a platform-admin only, who alone may then remove it', async () => {
     const id = await node('carrier')
     const patch = (api: ApiClient, body: unknown, headers = {}) =>

@@ -122,11 +122,6 @@ describe('writing a secret', () => {
     expect(await world.leftIntents()).toEqual([])
   })
 
-  test('rejects If-Match for a secret without a revision instead of ignoring it', async () => {
-    const answer = await world.api.delete('/api/v1/registries/nowhere/credential', { 'if-match': '"1"' })
-    expect([answer.status, answer.codes]).toEqual([400, ['header_invalid']])
-  })
-
   test('emits an event and an audit entry without keys and values', async () => {
     const label = world.newLabel()
     await world.write(label, { sentinel_key: 'sentinel value' })

@@ -118,6 +118,8 @@ export const registryShape = object({
   /** Whether the tenant has a credential for the registry host. Only the secrets store contains the credential itself. */
   credential: boolean(),
   updatedAt: optional(string()),
+  /** Revision of the credential, which `If-Match` names; absent without a credential. */
+  revision: optional(integer()),
 })
 export type Registry = Infer<typeof registryShape>
 

@@ -228,11 +228,11 @@ export async function cordon(
   id: string,
   open: boolean,
 ): Promise<void> {
-  required(await setSchedulable(operations, caller, id, open, once()))
+  required(await setSchedulable(operations, caller, id, open, { ifMatch: undefined, ...once() }))
 }
 
 export async function drain({ operations }: Asked, caller: Caller, id: string): Promise<void> {
-  required(await drainNode(operations, caller, id, once()))
+  required(await drainNode(operations, caller, id, { ifMatch: undefined, ...once() }))
 }
 
 export async function setRole(

@@ -17,8 +17,8 @@ import {
   pageShape,
 } from '@holdfast/contract'
 import type { Caller, Outcome } from '../../operations/caller.ts'
-import type { Kept, KeptAnswer } from '../../operations/idempotency.ts'
-import { changeNode, setSchedulable } from '../../operations/nodes/change-node.ts'
+import type { KeptAnswer } from '../../operations/idempotency.ts'
+import { changeNode, type NodeAct, setSchedulable } from '../../operations/nodes/change-node.ts'
 import type { NodeDeps } from '../../operations/nodes/deps.ts'
 import { drainNode } from '../../operations/nodes/drain-node.ts'
 import { enrollNode } from '../../operations/nodes/enroll-node.ts'
@@ -164,7 +164,7 @@ interface NodeAction {
   readonly summary: string
   /** HTTP status of the response to the action; 202 if the action continues after the response. */
   readonly status: 200 | 202
-  act(caller: Caller, id: string, once: Kept<Node>): Promise<Outcome<Node>>
+  act(caller: Caller, id: string, once: NodeAct): Promise<Outcome<Node>>
 }
 
 const nodeActions = (deps: NodeEndpointDeps): readonly NodeAction[] => [
@@ -196,17 +196,18 @@ function actionEndpoint(deps: NodeEndpointDeps, { verb, summary, status, act }: 
     operation: `${verb}Node`,
     action: 'nodes:write',
     summary,
-    headers: ['Idempotency-Key'],
+    headers: ['If-Match', 'Idempotency-Key'],
     status,
     shape: nodeShape,
-    codes: ['node_not_found', 'idempotency_key_reused'],
+    codes: ['node_not_found', 'idempotency_key_reused', 'revision_conflict'],
     handle: (request) => {
       const id = param(request, 'id')
+      const { ifMatch } = request
       return respondOnce(
         deps.answers,
         request,
         path.replace('{id}', id),
-        (once) => act(request.caller, id, kept(once, toResponse)),
+        (once) => act(request.caller, id, { ifMatch, ...kept(once, toResponse) }),
         toResponse,
       )
     },
@@ -248,10 +249,11 @@ function writeEndpoints(deps: NodeEndpointDeps): Endpoint[] {
         malformed: 'node_claim_release_no_tenant',
       },
       summary: 'Release a machine, so that another tenant may enroll it',
+      headers: ['If-Match'],
       status: 202,
       shape: nodeShape,
-      codes: ['node_claim_release_no_tenant', 'node_not_found'],
-      run: (request) => releaseClaim(deps, request.caller, param(request, 'nodeName')),
+      codes: ['node_claim_release_no_tenant', 'node_not_found', 'revision_conflict'],
+      run: (request) => releaseClaim(deps, request.caller, param(request, 'nodeName'), request.ifMatch),
     }),
   ]
 }

@@ -28,7 +28,13 @@ import {
   removeTenant,
   type TenantDeps,
 } from '../../operations/tenants/tenants.ts'
-import { issueToken, listTokens, revokeToken, type TokenDeps } from '../../operations/tenants/tokens.ts'
+import {
+  issueToken,
+  listTokens,
+  revokeToken,
+  TOKEN_REVISION,
+  type TokenDeps,
+} from '../../operations/tenants/tokens.ts'
 import type { Quotas } from '../../quotas/quotas.ts'
 import { type Endpoint, endpoint, listEndpoint, param } from '../endpoint.ts'
 import { issueOnce, kept, respondOnce } from '../idempotent.ts'
@@ -201,10 +207,12 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
       operation: 'revokeToken',
       action: 'tokens:write',
       summary: 'Revoke a token',
+      headers: ['If-Match'],
       status: 202,
       shape: tokenShape,
-      codes: ['tenant_not_found', 'not_found'],
-      run: (request) => revokeToken(deps, request.caller, param(request, 'id')),
+      codes: ['tenant_not_found', 'not_found', 'revision_conflict'],
+      run: (request) => revokeToken(deps, request.caller, param(request, 'id'), request.ifMatch),
+      etag: () => String(TOKEN_REVISION),
     }),
   ]
 }

@@ -2,6 +2,7 @@
 
 import { decode, isNodeId, type Json, type Node, nodePatchShape } from '@holdfast/contract'
 import { nodes, type StoredNode } from '../../store/records.ts'
+import type { Store } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
@@ -14,15 +15,20 @@ import { findNode, nodeNotFound } from './find-node.ts'
 import { cordonEvent } from './node-events.ts'
 import { nodeView } from './node-view.ts'
 
+/** A request that cordons, uncordons or drains a node. */
+export interface NodeAct extends Kept<Node> {
+  readonly ifMatch: string | undefined
+}
+
 export async function setSchedulable(
   { store, clock, answers }: NodeDeps,
   caller: Caller,
   id: string,
   schedulable: boolean,
-  kept: Kept<Node>,
+  { ifMatch, ...kept }: NodeAct,
 ): Promise<Outcome<Node>> {
   return store.transact<Outcome<Node>>((transaction) => {
-    const found = findToChange(transaction, caller, id)
+    const found = findMatching(store, transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
     // Uncordoning ends a drain; cordoning a node that is being drained does not.
     const { draining, ...rest } = found.value
@@ -51,10 +57,8 @@ export async function changeNode(
   if (faults.length > 0) return refused(...faults)
   const patch = decode(nodePatchShape, sent)
   return store.transact<Outcome<Node>>((transaction) => {
-    const found = findToChange(transaction, caller, id)
+    const found = findMatching(store, transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
-    const conflict = checkIfMatch(ifMatch, findNode(store, caller.tenant, id)?.modRevision ?? 0)
-    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     const node = { ...found.value, ...patch }
     const view = nodeView(node, caller.tenant, readClaims(transaction, node.name))
     // A request that changes nothing succeeds without a write.
@@ -74,4 +78,18 @@ export function findToChange(transaction: Transaction, caller: Caller, id: strin
   if (gone !== undefined) return refused(gone)
   const node = isNodeId(id) ? transaction.get(inTenant(caller.tenant, nodes, id)) : undefined
   return node === undefined ? nodeNotFound(id) : done(node)
+}
+
+/** Like `findToChange`; also rejects an `If-Match` of another revision than the one in the cache, which the node's ETag is. */
+export function findMatching(
+  store: Pick<Store, 'get'>,
+  transaction: Transaction,
+  caller: Caller,
+  id: string,
+  ifMatch: string | undefined,
+): Outcome<StoredNode> {
+  const found = findToChange(transaction, caller, id)
+  if (!found.ok) return found
+  const conflict = checkIfMatch(ifMatch, findNode(store, caller.tenant, id)?.modRevision ?? 0)
+  return conflict === undefined ? found : refused(conflict)
 }

@@ -10,7 +10,7 @@ import type { Caller, Outcome } from '../caller.ts'
 import { type Kept, keepOnce, keepUnchanged } from '../idempotency.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { delaysDrain } from '../volumes/copies-on-node.ts'
-import { findToChange } from './change-node.ts'
+import { findMatching, type NodeAct } from './change-node.ts'
 import { readClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
 import { drainedEvent, drainingEvent } from './node-events.ts'
@@ -21,10 +21,10 @@ export async function drainNode(
   deps: Pick<NodeDeps, 'store' | 'clock' | 'answers'>,
   caller: Caller,
   id: string,
-  kept: Kept<Node>,
+  { ifMatch, ...kept }: NodeAct,
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
-    const found = findToChange(transaction, caller, id)
+    const found = findMatching(deps.store, transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
     return decideDrain(deps, transaction, caller, found.value, kept)
   })

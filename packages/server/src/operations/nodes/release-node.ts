@@ -15,7 +15,7 @@ import { mayHaveNetworks } from '../networks/network-situation.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
 import { hasVolumeData } from '../volumes/copies-on-node.ts'
-import { findToChange } from './change-node.ts'
+import { findMatching } from './change-node.ts'
 import { isNodeName } from './check-node-name.ts'
 import { type Claim, claimOf, readClaims, releasing, withoutClaim, writeClaims } from './claims.ts'
 import type { NodeDeps } from './deps.ts'
@@ -42,10 +42,8 @@ export async function removeNode(
   { force, ifMatch }: RemoveOptions,
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
-    const found = findToChange(transaction, caller, id)
+    const found = findMatching(deps.store, transaction, caller, id, ifMatch)
     if (!found.ok) return { kind: 'abort', result: found }
-    const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, id)?.modRevision ?? 0)
-    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     // NOTE `force` is allowed even if the machine answers, to revoke the key of a compromised machine at once. The
     // machine's containers keep running unmanaged, and the owner of the machine must stop them.
     return decideRelease(deps, transaction, caller, { node: found.value, force, action: 'nodes:removed' })
@@ -57,6 +55,7 @@ export async function releaseClaim(
   deps: ReleaseDeps,
   caller: Caller,
   nodeName: string,
+  ifMatch: string | undefined,
 ): Promise<Outcome<Node>> {
   const outcome = await deps.store.transact<Outcome<Node>>((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
@@ -67,6 +66,8 @@ export async function releaseClaim(
     if (node === undefined) {
       return { kind: 'abort', result: refused(reject('node_not_found', 'nodeName', nodeName)) }
     }
+    const conflict = checkIfMatch(ifMatch, findNode(deps.store, caller.tenant, node.id)?.modRevision ?? 0)
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     return decideRelease(deps, transaction, caller, { node, force: false, action: 'claims:released' })
   })
   return removeIfUnused(deps, caller.tenant, outcome, 'released')

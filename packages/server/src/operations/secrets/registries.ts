@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts'
 import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape, type FieldChecks } from '../check-shape.ts'
-import { requireLiveCaller } from '../preconditions.ts'
+import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
 import { destroyStaged, markVersionsForDestruction } from './versions/destroy-versions.ts'
 import { intentIdOf, intentOf, type StagedVersion } from './versions/intents.ts'
@@ -42,7 +42,7 @@ export function listRegistries(
     return {
       host,
       credential: found !== undefined,
-      ...defined({ updatedAt: found?.record.updatedAt }),
+      ...defined({ updatedAt: found?.record.updatedAt, revision: found?.record.version }),
     }
   })
 }
@@ -52,11 +52,17 @@ export async function putRegistryCredential(
   caller: Caller,
   host: string,
   body: Json,
+  ifMatch: string | undefined,
 ): Promise<Outcome<Registry>> {
   const known = allowedHost(deps, host)
   if (known === undefined) return refused(notAllowed(deps, host))
   const faults = checkShape(registryCredentialShape, body, { checks: CREDENTIAL_CHECKS, secret: true })
   if (faults.length > 0) return refused(...faults)
+  await deps.store.fresh()
+  const before = deps.store.get(inTenant(caller.tenant, registryCredentials, known))?.record
+  // Checked before the credential is staged, so that a conflict leaves no version behind; the commit checks it again.
+  const conflict = checkIfMatch(ifMatch, before?.version ?? 0)
+  if (conflict !== undefined) return refused(conflict)
   const { username, password } = decode(registryCredentialShape, body)
   const document = new Map([
     ['username', secret(username)],
@@ -64,13 +70,13 @@ export async function putRegistryCredential(
   ])
   const staged = await stageVersion(deps, caller, { registryHost: known }, document)
   if (!staged.ok) return staged
-  return pinCredential(deps, caller, known, staged.value)
+  return pinCredential(deps, caller, { host: known, ifMatch }, staged.value)
 }
 
 async function pinCredential(
   { store, clock }: RegistryDeps,
   caller: Caller,
-  host: string,
+  { host, ifMatch }: { readonly host: string; readonly ifMatch: string | undefined },
   staged: { version: number; intent: string },
 ): Promise<Outcome<Registry>> {
   return store.transact((transaction) => {
@@ -83,16 +89,19 @@ async function pinCredential(
     // If a later version was pinned first, this version is never used, and its intent is left to the sweep of intents.
     const stored = transaction.get(address)
     const newest = stored?.version ?? 0
+    const conflict = checkIfMatch(ifMatch, newest)
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     if (newest < staged.version) {
       transaction.put(address, { v: 1, ...stored, host, version: staged.version, updatedAt })
       transaction.delete(intent)
       if (newest > 0) leaveToSweep(transaction, caller, host, newest, updatedAt)
     }
+    const revision = Math.max(newest, staged.version)
     recordAudit(transaction, clock, caller, {
       action: 'registries:credential-written',
       subject: { kind: 'Registry', name: host },
     })
-    return { kind: 'commit', result: done({ host, credential: true, updatedAt }) }
+    return { kind: 'commit', result: done({ host, credential: true, updatedAt, revision }) }
   })
 }
 
@@ -100,6 +109,7 @@ export async function removeRegistryCredential(
   deps: RegistryDeps,
   caller: Caller,
   host: string,
+  ifMatch: string | undefined,
 ): Promise<Outcome<Registry>> {
   const { store, clock } = deps
   const known = allowedHost(deps, host)
@@ -111,6 +121,8 @@ export async function removeRegistryCredential(
     const address = inTenant(caller.tenant, registryCredentials, known)
     const stored = transaction.get(address)
     if (stored === undefined) return { kind: 'abort', result: refused(reject('not_found', 'path', host)) }
+    const conflict = checkIfMatch(ifMatch, stored.version)
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     transaction.delete(address)
     const path = { registryHost: known }
     toDestroy = markVersionsForDestruction(transaction, clock, caller.tenant, path, [stored.version])

@@ -23,7 +23,7 @@ import { globally } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
-import { requireLiveCaller } from '../preconditions.ts'
+import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit } from '../record-write.ts'
 
 export interface TokenDeps {
@@ -32,6 +32,9 @@ export interface TokenDeps {
   readonly ids: IdSource
   readonly answers: IdempotentAnswers
 }
+
+/** The revision of every token, because a token never changes. */
+export const TOKEN_REVISION = 1
 
 export function tokenView({ id, name, role, createdAt, expiresAt }: StoredToken): Token {
   return { id, name, role, createdAt, expiresAt }
@@ -145,6 +148,7 @@ export async function revokeToken(
   { store, clock }: TokenDeps,
   caller: Caller,
   id: string,
+  ifMatch: string | undefined,
 ): Promise<Outcome<Token>> {
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
@@ -153,6 +157,8 @@ export async function revokeToken(
     if (stored === undefined || stored.tenant !== caller.tenant) {
       return { kind: 'abort', result: refused(reject('not_found', 'path', id)) }
     }
+    const conflict = checkIfMatch(ifMatch, TOKEN_REVISION)
+    if (conflict !== undefined) return { kind: 'abort', result: refused(conflict) }
     transaction.delete(globally(tokens, stored.id))
     recordAudit(transaction, clock, caller, {
       action: 'tokens:revoke',
