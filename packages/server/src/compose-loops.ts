@@ -13,6 +13,7 @@ import { retainJobs } from './operations/jobs/retain-jobs.ts'
 import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
 import { sweepSignIns } from './operations/sign-ins/sign-in-record.ts'
+import { sweepMounts } from './operations/tenants/new-mounts.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { networks, placements, removals, volumes } from './store/records.ts'
@@ -63,6 +64,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('sign-ins', 60 * SECOND_MS, () => sweepSignIns({ store, clock })),
     loop('backup drafts', 60 * SECOND_MS, () => sweepBackupDrafts({ store, clock })),
     loop('jobs', 60 * SECOND_MS, () => retainJobs({ store, clock })),
+    loop('mounts', 30 * SECOND_MS, () => sweepMounts({ store, clock, secrets })),
     loop('intents', 30 * SECOND_MS, () => sweepIntents({ store, clock, secrets })),
   ]
 }

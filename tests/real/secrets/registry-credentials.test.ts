@@ -59,7 +59,8 @@ function registryOf() {
   return {
     put: (password: string, changed?: Partial<SecretsWriter>) =>
       putRegistryCredential(deps(changed), caller, host, { username: 'ci', password }, undefined),
-    remove: (changed?: Partial<SecretsWriter>) => removeRegistryCredential(deps(changed), caller, host, undefined),
+    remove: (changed?: Partial<SecretsWriter>) =>
+      removeRegistryCredential(deps(changed), caller, host, undefined),
     pinned: async () => {
       await observer.store.fresh()
       return observer.store.get(inTenant(tenant, registryCredentials, host))?.record.version

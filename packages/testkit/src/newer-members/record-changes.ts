@@ -92,6 +92,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   },
   reg: { kind: 'changed', by: 'platform' },
   intent: { kind: 'changed', by: 'platform' },
+  mount: { kind: 'replaced', reason: 'It is announced, marked once by the sweep, and deleted.' },
   vol: { kind: 'changed', by: 'platform' },
   voluse: { kind: 'changed', by: 'platform' },
   volw: { kind: 'changed', by: 'platform' },

@@ -1,5 +1,5 @@
 // Creates, reads, changes and deletes tenants. A tenant's secrets mount is created before its record, so that every existing
-// tenant can store secrets.
+// tenant can store secrets; a mount without a record is removed (new-mounts.ts).
 
 import {
   asTenantId,
@@ -28,6 +28,7 @@ import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
 import { checkIfMatch, requireLiveCaller } from '../preconditions.ts'
 import { recordAudit, recordEvent } from '../record-write.ts'
+import { announceMount, consumeMount } from './new-mounts.ts'
 import { checkNameFree, claimTenantName, releaseTenantName } from './tenant-names.ts'
 
 export interface TenantDeps {
@@ -59,11 +60,19 @@ export async function createTenant(
   const taken = await checkNameFree(store, name)
   if (taken !== undefined) return refused(taken)
   const id = asTenantId(ids.uuid())
+  const announced = await store.transact<Outcome<undefined>>((transaction) => {
+    const gone = requireLiveCaller(transaction, caller)
+    if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    announceMount(transaction, clock, id)
+    return { kind: 'commit', result: done(undefined) }
+  })
+  if (!announced.ok) return announced
   const mounted = await secrets.provisionTenant(id)
-  if (mounted.kind !== 'ok') return refused(reject('secrets_store_unavailable', 'secretsStore', undefined))
+  if (mounted.kind !== 'ok') return refused(unmounted())
   return store.transact((transaction) => {
     const gone = requireLiveCaller(transaction, caller)
     if (gone !== undefined) return { kind: 'abort', result: refused(gone) }
+    if (!consumeMount(transaction, id)) return { kind: 'abort', result: refused(unmounted()) }
     const claimed = claimTenantName(store, transaction, name, id)
     if (claimed !== undefined) return { kind: 'abort', result: refused(claimed) }
     transaction.get(globally(tenants, id))
@@ -76,6 +85,8 @@ export async function createTenant(
     )
   })
 }
+
+const unmounted = (): Rejection => reject('secrets_store_unavailable', 'secretsStore', undefined)
 
 /** Writes the record of a tenant whose name is claimed and whose secrets mount exists, with audit entry and event. */
 export function putNewTenant(

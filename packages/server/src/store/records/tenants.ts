@@ -7,6 +7,7 @@ import {
   type Owner,
   object,
   oneOf,
+  optional,
   ROLES,
   string,
   type TenantId,
@@ -69,6 +70,18 @@ export const execTicketShape = object({
   expiresAt: string(),
 })
 
+/**
+ * A secrets mount that is being created for a tenant without a record; operations/tenants/new-mounts.ts describes the
+ * states.
+ */
+export const newMountShape = object({
+  v,
+  tenant: branded<TenantId>(),
+  createdAt: string(),
+  /** True if no record of the tenant may be written any more and the mount must be removed. */
+  abandoned: optional(boolean()),
+})
+
 export const tenants = globalCollection('tenant', storedTenantShape)
 export const tenantNames = globalCollection('tenantname', tenantNameShape)
 export const tokens = globalCollection('token', storedTokenShape)
@@ -76,3 +89,4 @@ export const slots = tenantCollection('slot', slotShape, true)
 export const platform = globalCollection('cfg', platformShape)
 export const signIns = globalCollection('signin', storedSignInShape)
 export const execTickets = globalCollection('exec', execTicketShape)
+export const newMounts = globalCollection('mount', newMountShape)
