@@ -31,5 +31,6 @@ export {
   type RotationTurn,
   turnRotation,
 } from './rotation.ts'
+export { describeStarter, type RotationStarter, type StarterText } from './rotation-starter.ts'
 export { type CredentialPath, credentialPath, faultOfPath, isCredentialLabel } from './vault-path.ts'
 export type { WrittenMaterial } from './written-material.ts'

@@ -4,7 +4,7 @@
 // docs/design/secrets.md#rotation
 
 import { consumerName, type TenantId } from '@holdfast/contract'
-import { nextMove, type RotationMove } from '@holdfast/core'
+import { describeStarter, nextMove, type RotationMove } from '@holdfast/core'
 import type { Caller } from '../operations/caller.ts'
 import { storeRevision } from '../operations/deployments/write/store-deployment.ts'
 import { recordEvent } from '../operations/record-write.ts'
@@ -18,9 +18,9 @@ import { markVersionsForDestruction } from '../operations/secrets/versions/destr
 import { pathOf } from '../operations/secrets/versions/version-uses.ts'
 import type { CallMeasure } from '../operations/volumes/measure-volumes.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
-import { credentials, deployments, type StoredCredential, tenants } from '../store/records.ts'
+import { credentials, deployments, type StoredCredential, tenants, tokens } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { inTenant, type Transaction } from '../store/transaction.ts'
+import { globally, inTenant, type Transaction } from '../store/transaction.ts'
 import { createConfirmations } from './confirm-checkpoints.ts'
 import { LostLeadershipError } from './leadership/fence.ts'
 import type { Leadership } from './leadership/lead-shards.ts'
@@ -148,14 +148,17 @@ async function moveConsumer(
     if (stored === undefined || caller === undefined) return { kind: 'abort', result: undefined }
     const moved = new Map(due.map(([{ label }, version]) => [label, version]))
     const next = rotatedDeployment(clock, transaction, stored, moved)
-    storeRevision(deps, transaction, caller, next, { cause: rotatedCause(next, moved) })
+    // The token is not compared: it may be revoked at any time, and the rotation continues.
+    const token = store.get(globally(tokens, caller.token))?.record
+    const starter = describeStarter({ token: caller.token, name: caller.tokenName }, token, clock.now())
+    storeRevision(deps, transaction, caller, next, { cause: rotatedCause(next, moved, starter) })
     return { kind: 'commit', result: undefined }
   })
 }
 
 type Due = readonly [StoredCredential, number]
 
-/** The caller named in the new revision: the caller who requested the rotation step. */
+/** The caller named in the new revision: the caller who requested the rotation step, for whom the platform acts. */
 function callerOf(tenant: TenantId, [first]: readonly Due[]): Caller | undefined {
   const askedBy = first?.[0].rotation?.askedBy
   return askedBy && { tenant, ...askedBy }

@@ -72,7 +72,14 @@ export const storedCredentialShape = object({
       ),
       /** The caller of the last rotation step; the deployment revisions that the rotation creates name this caller. */
       askedBy: optional(
-        object({ token: branded<TokenId>(), role: oneOf(ROLES), onBehalf: boolean(), requestId: string() }),
+        object({
+          token: branded<TokenId>(),
+          /** The name of the token; absent for rotations that an older server started. */
+          tokenName: optional(string()),
+          role: oneOf(ROLES),
+          onBehalf: boolean(),
+          requestId: string(),
+        }),
       ),
     }),
   ),

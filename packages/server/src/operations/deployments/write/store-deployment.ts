@@ -43,6 +43,8 @@ export interface RevisionCause {
   readonly verb: 'created' | 'updated' | 'restarted' | 'rolled_back' | 'restored' | 'promoted' | 'rotated'
   readonly message: string
   readonly data?: JsonObject
+  /** Further facts for the audit entry. */
+  readonly detail?: { readonly [name: string]: string }
 }
 
 export interface RevisionParts {
@@ -103,7 +105,7 @@ export function storeRevision(
     action: `deployments:${verb}`,
     subject,
     revision: stored.revision,
-    ...detailOf(newVersions, backup),
+    ...detailOf(newVersions, backup, cause.detail),
   })
 }
 
@@ -121,8 +123,13 @@ function unreachable({ uid, revision, spec: { name, image } }: StoredDeployment,
   }
 }
 
-function detailOf(newVersions: readonly NewVersion[], backup: RestoredBackup | undefined) {
+function detailOf(
+  newVersions: readonly NewVersion[],
+  backup: RestoredBackup | undefined,
+  facts: RevisionCause['detail'],
+) {
   const detail = defined({
+    ...facts,
     secrets: newVersions.length === 0 ? undefined : newVersions.map(nameVersion).join(', '),
     backup: backup?.id,
   })

@@ -1,8 +1,8 @@
 // The records after a rotation step: that of the credential, and that of a deployment whose pins change. secretsVersion
 // rises by one, no matter how many pins change.
 
-import { consumerOf } from '@holdfast/contract'
-import type { Rotating } from '@holdfast/core'
+import { consumerOf, defined } from '@holdfast/contract'
+import type { Rotating, StarterText } from '@holdfast/core'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
 import type { StoredCredential, StoredDeployment } from '../../../store/records.ts'
 import type { Transaction } from '../../../store/transaction.ts'
@@ -33,8 +33,8 @@ export function advancedCredential(
   const gone = initial !== null && destroyed.includes(initial)
   const ended = { ...kept, versions, initial: gone ? (before?.new ?? null) : initial }
   if (rotation === undefined || requester === undefined) return ended
-  const { token, role, onBehalf, requestId } = requester.caller
-  const askedBy = { token, role, onBehalf, requestId }
+  const { token, tokenName, role, onBehalf, requestId } = requester.caller
+  const askedBy = { token, role, onBehalf, requestId, ...defined({ tokenName }) }
   // Checkpoints are from after the last move of a cutover, so no other phase has any.
   const { checkpoints: _taken, ...phase } = rotation
   return {
@@ -63,12 +63,23 @@ export function rotatedDeployment(
   }
 }
 
-/** Why a rotation created the revision, for the revision's event and audit entry. */
-export function rotatedCause({ spec, revision }: StoredDeployment, moved: MovedPins) {
+/**
+ * Why a rotation created the revision, for the revision's event and audit entry. `carriedOut` is set if the platform
+ * moved the deployment after the request.
+ */
+export function rotatedCause(
+  { spec, revision }: StoredDeployment,
+  moved: MovedPins,
+  carriedOut?: StarterText,
+) {
   const pinned = [...moved].map(([label, version]) => `version ${version} of ${label}`).join(', ')
   return {
     verb: 'rotated',
-    message: `Deployment ${spec.name} was moved to ${pinned}, revision ${revision}.`,
+    message: [
+      `Deployment ${spec.name} was moved to ${pinned}, revision ${revision}.`,
+      ...(carriedOut === undefined ? [] : [carriedOut.sentence]),
+    ].join(' '),
     data: { pins: Object.fromEntries(moved), secretsVersion: spec.secretsVersion },
+    ...defined({ detail: carriedOut?.detail }),
   } as const
 }
