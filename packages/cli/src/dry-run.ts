@@ -1,9 +1,10 @@
 // `--dry-run` of commands that change one thing: prints what would happen, the effects first, and changes nothing.
 
 import type { Result } from '@holdfast/client'
-import type { Effects, PlanStep } from '@holdfast/contract'
+import type { Alteration, Effects, PlanStep, Warning } from '@holdfast/contract'
 import type { OptionSpec } from './command.ts'
 import { EXIT, type ExitCode } from './exit-codes.ts'
+import { printAnnounced } from './print/changes.ts'
 import { printEffects, printSteps } from './print/effects.ts'
 import { printFailure } from './print/failure.ts'
 import { print, type Terminal } from './terminal/terminal.ts'
@@ -14,6 +15,8 @@ export const DRY_RUN_OPTION: OptionSpec = {
 }
 
 interface Planned {
+  readonly alterations?: readonly Alteration[]
+  readonly warnings?: readonly Warning[]
   readonly plan: { readonly steps: readonly PlanStep[]; readonly effects: Effects }
 }
 
@@ -26,8 +29,10 @@ export function printPlanned(
   own?: string,
 ): ExitCode {
   if (!planned.ok) return printFailure(terminal, planned.failure)
-  const { steps, effects } = planned.value.plan
+  const { plan, alterations = [], warnings = [] } = planned.value
+  const { steps, effects } = plan
   print(terminal, `${subject} would be ${outcome}`)
+  printAnnounced(terminal, { alterations, warnings }, { verbose: false })
   printEffects(terminal, effects)
   printSteps(terminal, steps, own)
   return EXIT.ok

@@ -17,6 +17,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { waitUntilGone } from '../follow/wait-until-gone.ts'
 import { FILENAME_OPTION } from '../manifest/read-sources.ts'
 import type { DeletedNetworks } from '../networks/delete-networks.ts'
+import { printAnnounced } from '../print/changes.ts'
 import { printError, printFailure } from '../print/failure.ts'
 import { print, report, type Terminal } from '../terminal/terminal.ts'
 import type { DeletedVolumes, Removals } from '../volumes/delete-volumes.ts'
@@ -107,8 +108,11 @@ async function removeDeployments(
   let exitCode: ExitCode = EXIT.ok
   for (const name of names) {
     const removed = await client.deployments.remove(name)
-    if (removed.ok) print(terminal, `deployment/${removed.value.name} deleting`)
-    else {
+    if (removed.ok) {
+      print(terminal, `deployment/${removed.value.name} deleting`)
+      const { warnings = [] } = removed.value
+      printAnnounced(terminal, { alterations: [], warnings }, { verbose: false })
+    } else {
       const code = printFailure(terminal, removed.failure)
       exitCode = exitCode === EXIT.ok ? code : exitCode
       if (removed.failure.kind !== 'rejected') return { exitCode: code, isOver: true }

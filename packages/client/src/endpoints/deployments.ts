@@ -3,6 +3,7 @@
 import {
   archiveEntryShape,
   decisionShape,
+  deletedDeploymentShape,
   deploymentMetricsShape,
   deploymentRecordShape,
   deploymentSummaryShape,
@@ -73,7 +74,7 @@ export function deploymentCalls({ get, post, write }: Calls) {
     update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
       write('PUT', one(name), writtenShape, { body: sent }, options),
     remove: (name: string, options?: ConditionalOptions) =>
-      write('DELETE', one(name), deploymentRecordShape, {}, options),
+      write('DELETE', one(name), deletedDeploymentShape, {}, options),
     restart: (name: string, options?: IntentOptions & ConditionalOptions) =>
       post(`${one(name)}/restart`, undefined, writtenShape, options),
     rollBack: (name: string, revision: number, options?: IntentOptions & ConditionalOptions) =>

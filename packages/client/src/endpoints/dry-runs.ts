@@ -1,7 +1,7 @@
 // Dry runs of writes: the platform validates and plans, and stores nothing. Each may be repeated.
 
 import {
-  deploymentRecordShape,
+  deletedDeploymentShape,
   dryRunDocumentsResultShape,
   dryRunResultShape,
   dryRunShape,
@@ -34,7 +34,7 @@ export function dryRunCalls({ judge, dryRun }: Calls) {
     update: (name: string, sent: SentDeployment, options?: ConditionalOptions) =>
       dryRun('PUT', deployment(name), dryRunShape, { body: sent }, options),
     remove: (name: string, options?: ConditionalOptions) =>
-      dryRun('DELETE', deployment(name), dryRunResultShape(deploymentRecordShape), {}, options),
+      dryRun('DELETE', deployment(name), dryRunResultShape(deletedDeploymentShape), {}, options),
     restart: (name: string, options?: ConditionalOptions) =>
       dryRun('POST', `${deployment(name)}/restart`, dryRunShape, {}, options),
     rollBack: (name: string, revision: number, options?: ConditionalOptions) =>

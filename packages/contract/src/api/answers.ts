@@ -22,6 +22,13 @@ export const writtenShape = object({
   warnings: list(warningShape),
 })
 
+/** A deployment that is being deleted, and what its deletion means for others; an older server sends no warnings. */
+export const deletedDeploymentShape = object({
+  ...deploymentRecordShape.fields,
+  warnings: optional(list(warningShape)),
+})
+export type DeletedDeployment = Infer<typeof deletedDeploymentShape>
+
 export const statusWithTimelineShape = object({
   ...deploymentStatusShape.fields,
   timeline: list(listedEventShape),

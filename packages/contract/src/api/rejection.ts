@@ -52,6 +52,7 @@ export const WARNING_CODES = [
   'scaling_policy_active',
   'canary_aborted',
   'canary_weight_ignored',
+  'dependents_left',
 ] as const
 
 export const warningShape = object({

@@ -94,6 +94,11 @@ export const WARNING_TEXTS: { readonly [code in (typeof WARNING_CODES)[number]]:
       'The deployment has a scaling policy, so the number of replicas in the spec is stored but not used until the policy is deleted.',
     next: 'Change min and max of the policy with `holdfast scaling set`, or delete it with `holdfast scaling delete`.',
   },
+  dependents_left: {
+    meaning:
+      'Other deployments depend on the deleted one. Their replicas keep running, but a replica that is created later waits for it.',
+    next: 'Remove the name from dependsOn of those deployments, or create a deployment with that name again.',
+  },
   secret_exists: {
     meaning: 'The secret has a version already, so generate created nothing.',
     next: 'Use `holdfast secret set` or `holdfast secret rotate` to change it.',

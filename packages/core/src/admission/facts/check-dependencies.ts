@@ -32,6 +32,20 @@ export function checkDependents(spec: DeploymentSpec, dependents: readonly strin
   return [reject('dependency_has_no_health_check', 'healthCheck', undefined, { accepted })]
 }
 
+/** The most dependents that a warning names. */
+const MOST_NAMED = 20
+
+/** Warns that a deployment which is being deleted leaves deployments behind that depend on it. */
+export function warnOfDependents(name: string, dependents: readonly string[]): Warning[] {
+  if (dependents.length === 0) return []
+  const named = dependents.slice(0, MOST_NAMED).join(', ')
+  const more = dependents.length - MOST_NAMED
+  const all = more > 0 ? `${named} and ${more} more` : named
+  const depend = dependents.length === 1 ? `${all} depends` : `${all} depend`
+  const why = `${depend} on ${name}. Running replicas continue, but a replica that is created or recreated waits until ${name} exists again. Remove ${name} from dependsOn there, or create it again.`
+  return [{ code: 'dependents_left', field: 'name', why }]
+}
+
 /**
  * Warns of dependencies that may run on other nodes. A name resolves only on the nodes that run the deployment, because the
  * tenant's network does not span nodes. Affinity, one node by `nodeId` for both, or a single schedulable node keep them together.

@@ -1,6 +1,7 @@
 // The endpoints below /api/v1/deployments that list, read, write and delete deployments.
 
 import {
+  deletedDeploymentShape,
   deploymentRecordShape,
   deploymentSummaryShape,
   pageShape,
@@ -106,7 +107,7 @@ function writeEndpoints(deps: DeploymentDeps): Endpoint[] {
       summary: 'Delete a deployment and its archive; its containers are stopped first',
       headers: ['If-Match'],
       status: 202,
-      shape: deploymentRecordShape,
+      shape: deletedDeploymentShape,
       codes: ['deployment_not_found', 'revision_conflict'],
       run: (request) => removeDeployment(deps, request.caller, param(request, 'name'), request.ifMatch),
       etag: ({ revision }) => String(revision),

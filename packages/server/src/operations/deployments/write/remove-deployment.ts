@@ -1,7 +1,8 @@
 // DELETE /api/v1/deployments/{name}: marks the record as deleting and emits an event. The loop in
 // loops/finish-removals.ts then stops the replicas, deletes the record and reports the end of the deletion.
 
-import type { DeploymentRecord } from '@holdfast/contract'
+import type { DeletedDeployment, DeploymentRecord, TenantId } from '@holdfast/contract'
+import { warnOfDependents } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { deployments, removals } from '../../../store/records.ts'
 import { globally, inTenant } from '../../../store/transaction.ts'
@@ -18,7 +19,7 @@ export async function removeDeployment(
   caller: Caller,
   pathName: string,
   ifMatch: string | undefined,
-): Promise<Outcome<DeploymentRecord>> {
+): Promise<Outcome<DeletedDeployment>> {
   return store.transact((transaction) => {
     const found = findToChange(store, transaction, caller, pathName)
     if (!found.ok) return { kind: 'abort', result: found }
@@ -35,8 +36,25 @@ export async function removeDeployment(
     })
     const deleting = deploymentView(store, caller.tenant, marked)
     recordEvent(transaction, clock, caller.tenant, deletingEvent(deleting))
-    return { kind: 'commit', result: done(deleting) }
+    const warnings = warnOfDependents(stored.spec.name, dependentsOn(store, caller.tenant, stored.spec.name))
+    return { kind: 'commit', result: done({ ...deleting, warnings }) }
   })
+}
+
+/**
+ * The deployments that depend on a name, sorted, from the cache: the deletion is accepted anyway, so a dependency that is
+ * added at the same moment may be missed.
+ */
+function dependentsOn(
+  store: Pick<DeploymentDeps['store'], 'list'>,
+  tenant: TenantId,
+  name: string,
+): string[] {
+  return store
+    .list(deployments, tenant)
+    .filter(({ record }) => !record.deleting && Object.hasOwn(record.spec.dependsOn ?? {}, name))
+    .map(({ record }) => record.spec.name)
+    .sort()
 }
 
 /** The event of a deletion. It is emitted once: a second DELETE does not find a deployment that is being deleted. */
