@@ -41,7 +41,15 @@ export function addFault(
   if (top !== undefined) faults.topLevel.add(top)
   if (isFull(faults)) return
   faults.fields.add(field)
-  faults.rejections.push(reject(code, field, value, typeof verdict === 'boolean' ? {} : verdict.params))
+  const rejection = reject(code, field, value, typeof verdict === 'boolean' ? {} : verdict.params)
+  const isLast = faults.rejections.length + 1 === faults.most
+  faults.rejections.push(isLast ? withRest(rejection, faults.most) : rejection)
+}
+
+/** The last rejection of a full list says so, because a client would otherwise believe that the list is complete. */
+function withRest(rejection: Rejection, most: number): Rejection {
+  const listed = most === 1 ? 'Only the first fault is listed' : `Only the first ${most} faults are listed`
+  return { ...rejection, why: `${rejection.why} ${listed}; there may be more once they are corrected.` }
 }
 
 /** A path as text. Its keys are redacted, because a client may have put a credential into a key. */
