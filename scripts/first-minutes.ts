@@ -10,12 +10,12 @@ import { join } from 'node:path'
 import { argv, execPath } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { buildCli, freshShell } from './first-minutes/fresh-shell.ts'
-import { LANES } from './first-minutes/guides.ts'
+import { ALONE, LANES } from './first-minutes/guides.ts'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
-import { readCommands, readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
+import { readWalk, type WalkCommand } from './first-minutes/read-walk.ts'
 import { check, finish, print } from './first-minutes/report.ts'
 import { endGroups, type Shell } from './first-minutes/run-line.ts'
-import { startWalk, type Walker, walkAll, walkOne } from './first-minutes/walk.ts'
+import { startWalk, type Walker, walkAll, walkGuides, walkOne } from './first-minutes/walk.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const HEADING = 'A running system in minutes'
@@ -54,17 +54,10 @@ function printFirstPage(commands: number, seconds: number): void {
   check(seconds <= MOST_SECONDS, `at most ${MOST_SECONDS} s`)
 }
 
-/** Walks guides one after another, until one fails. */
-async function walkGuides(shell: Shell, names: readonly string[]): Promise<boolean> {
-  for (const name of names) {
-    const commands = readCommands(readFileSync(join(shell.folder, `docs/guides/${name}.md`), 'utf8'))
-    if (!(await walkAll(startWalk(name, shell), commands))) return false
-  }
-  return true
-}
-
+/** A guide that fails leaves its deployments behind, so the guides that need the platform alone are then not walked. */
 async function walkAllGuides(shell: Shell): Promise<void> {
-  await Promise.all(LANES.map((lane) => walkGuides(shell, lane)))
+  const lanes = await Promise.all(LANES.map((lane) => walkGuides(shell, lane)))
+  if (lanes.every(Boolean)) await walkGuides(shell, ALONE)
 }
 
 /** Stops the platform as the README says; nothing of it may be left. */

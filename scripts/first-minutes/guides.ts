@@ -11,8 +11,18 @@ export const LANES: readonly (readonly string[])[] = [
     'back-up-and-restore-a-deployment',
     'scale-and-release-carefully',
     'try-a-change-in-a-canary',
+    'deploy-update-roll-back',
   ],
-  ['move-from-compose'],
+  ['move-from-compose', 'secrets-and-rotation'],
+]
+
+/** Guides that are walked after the lanes, one after another: they change quotas, stop machines, or end without the server. */
+export const ALONE: readonly string[] = [
+  'why-is-it-not-running',
+  'a-database-that-keeps-its-data',
+  'when-a-machine-dies',
+  'when-the-databases-machine-dies',
+  'data-residency',
 ]
 
 /** Guides without commands. */
@@ -31,6 +41,7 @@ export const IN_SCRIPTS: { readonly [guide: string]: readonly string[] } = {
     // Prints the command of the enrollment, which the step `enroll` runs.
     'packages/server/src/operations/nodes/join-token.ts',
   ],
+  doctor: ['scripts/package/try-setup'],
 }
 
 /**
@@ -38,17 +49,9 @@ export const IN_SCRIPTS: { readonly [guide: string]: readonly string[] } = {
  * platform of dev:up; a guide that passes moves to the lanes.
  */
 export const NOT_WALKED: { readonly [guide: string]: string } = {
-  'a-database-that-keeps-its-data': 'written for the walk, and no walk has passed',
   configuration: 'needs an installed platform',
-  'data-residency': 'written for the walk, and no walk has passed',
-  'deploy-update-roll-back': 'walked up to the failed update; the rest has not passed',
-  doctor: 'needs an installed platform',
   'first-node': 'needs an installed platform',
-  'secrets-and-rotation': 'written for the walk, and no walk has passed',
   'three-machines': 'needs three installed machines',
   uninstall: 'needs an installed platform',
   upgrade: 'needs servers of two versions',
-  'when-a-machine-dies': 'written for the walk, and no walk has passed',
-  'when-the-databases-machine-dies': 'written for the walk, and no walk has passed',
-  'why-is-it-not-running': 'written for the walk, and no walk has passed',
 }

@@ -1,16 +1,18 @@
 // Runs the commands of one document in order and compares the output of each with the document.
 
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { matchesShown } from './matches-shown.ts'
-import type { WalkCommand } from './read-walk.ts'
+import { readCommands, type WalkCommand } from './read-walk.ts'
 import { check, printTime } from './report.ts'
 import { type Ran, runLine, type Shell } from './run-line.ts'
 
 const DEADLINE_MS = 300_000
 /** Longest time for which a read-only command is repeated until its output matches. */
-const RETRY_MS = 180_000
-/** Time between two repetitions. The walk runs beside other tests, so it must not keep a core busy while it waits. */
-const RETRY_PAUSE_MS = 1_000
+const RETRY_MS = 240_000
+/** Shortest and longest time between two repetitions. The walk runs beside other tests, so a long wait has long pauses. */
+const RETRY_PAUSE_MS = { least: 1_000, most: 5_000 }
 /** Commands that change nothing, after any variables that are set for the command alone. */
 const READ_ONLY =
   /^([A-Z_]+=\S+ )*((npx )?holdfast (--context \S+ )?(get|describe|events|why|status|logs|diff|ps|\w+ (list|describe|show|history|consumers|rotation|containers)|rollout canary status|volume divergences(?! d))\b|curl -s|.* \| redis$|redis |holdfast .* --dry-run$|holdfast exec .*"?select )/
@@ -26,6 +28,15 @@ export interface Walker {
 }
 
 export const startWalk = (name: string, shell: Shell): Walker => ({ name, shell, before: '' })
+
+/** Walks guides of the shell's folder one after another, until one fails. */
+export async function walkGuides(shell: Shell, names: readonly string[]): Promise<boolean> {
+  for (const name of names) {
+    const commands = readCommands(readFileSync(join(shell.folder, `docs/guides/${name}.md`), 'utf8'))
+    if (!(await walkAll(startWalk(name, shell), commands))) return false
+  }
+  return true
+}
 
 /** Runs the commands until one fails; returns whether all have the output that the document shows. */
 export async function walkAll(walker: Walker, commands: readonly WalkCommand[]): Promise<boolean> {
@@ -74,6 +85,9 @@ async function runAsShown({ shell, before }: Walker, { text, shown }: WalkComman
     const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
     const done = ran.status === 0 && matchesShown(shown, printed)
     if (done || !READ_ONLY.test(text) || seconds * 1000 > RETRY_MS) return { ...ran, printed, seconds }
-    await pause(RETRY_PAUSE_MS)
+    await pause(pauseAfter(seconds * 1000))
   }
 }
+
+const pauseAfter = (waitedMs: number): number =>
+  Math.min(RETRY_PAUSE_MS.least + waitedMs / 10, RETRY_PAUSE_MS.most)

@@ -71,6 +71,12 @@ test.each([
     '10.99.2.1:9 dep_01M7FN9KN3X7DB0ZYYWHZSCC3W\n',
     true,
   ],
+  [
+    'ids of tenants',
+    ['tenant/5d4f3614-4713-4fd4-bbc8-be46e661d101 configured'],
+    'tenant/994168f3-c416-4beb-b3a6-96beda2184bb configured\n',
+    true,
+  ],
   ['durations', ['  2.9 s  up', 'age 1m3s'], '12.0 s  up\nage 59s\n', true],
   [
     'names of machines',

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { IN_SCRIPTS, LANES, NOT_WALKED, WITHOUT_COMMANDS } from '../../scripts/first-minutes/guides.ts'
+import { ALONE, IN_SCRIPTS, LANES, NOT_WALKED, WITHOUT_COMMANDS } from '../../scripts/first-minutes/guides.ts'
 import { readCommands } from '../../scripts/first-minutes/read-walk.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -11,7 +11,7 @@ const FOLDER = join(ROOT, 'docs/guides')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const guideText = (guide: string): string => read(`docs/guides/${guide}.md`)
 
-const WALKED = LANES.flat()
+const WALKED = [...LANES.flat(), ...ALONE]
 
 /** Commands in blocks whose output is not compared. */
 const unwalkedCommands = (text: string): string[] =>
