@@ -5,19 +5,14 @@
  * removes what it creates.
  */
 export const LANES: readonly (readonly string[])[] = [
-  [
-    'run-a-job',
-    'private-networks',
-    'back-up-and-restore-a-deployment',
-    'scale-and-release-carefully',
-    'try-a-change-in-a-canary',
-    'deploy-update-roll-back',
-  ],
-  ['move-from-compose', 'secrets-and-rotation'],
+  ['run-a-job', 'private-networks', 'move-from-compose'],
+  ['scale-and-release-carefully', 'back-up-and-restore-a-deployment', 'try-a-change-in-a-canary'],
+  ['secrets-and-rotation'],
 ]
 
-/** Guides that are walked after the lanes, one after another: they change quotas, stop machines, or end without the server. */
+/** Guides that are walked after the lanes, one after another: they drain or stop machines, change quotas, or end without the server. */
 export const ALONE: readonly string[] = [
+  'deploy-update-roll-back',
   'why-is-it-not-running',
   'a-database-that-keeps-its-data',
   'when-a-machine-dies',
