@@ -59,24 +59,6 @@ test('a deployment is created, read, updated and deleted', async () => {
   await expect.poll(async () => (await api.get(`${COLLECTION}/web`)).status).toBe(404)
 })
 
-test('a deletion and its dry run name the deployments that depend on it', async () => {
-  await api.post(COLLECTION, bodyOf('needed'))
-  for (const name of ['needy', 'needier'])
-    await api.post(COLLECTION, bodyOf(name, { dependsOn: { needed: 'started' } }))
-  const warning = {
-    ...{ code: 'dependents_left', field: 'name' },
-    why: expect.stringContaining('needier, needy depend on needed.'),
-  }
-  const planned = await api.delete(`${COLLECTION}/needed?dryRun=true`)
-  expect([planned.status, planned.body['warnings']]).toEqual([200, [warning]])
-  expect((await api.delete(`${COLLECTION}/needier`)).body['warnings']).toEqual([])
-  const deleted = await api.delete(`${COLLECTION}/needed`)
-  expect([deleted.status, deleted.body['name']]).toEqual([202, 'needed'])
-  expect(deleted.body['warnings']).toEqual([
-    { ...warning, why: expect.stringContaining('needy depends on needed.') },
-  ])
-})
-
 test('one accepted write is one transaction of record, slot, archive entry, event and audit entry', async () => {
   const created = await changedFolders(() => api.post(COLLECTION, bodyOf('whole')))
   expect(created).toEqual(['arc', 'aud', 'dep', 'evt', 'slot'])
@@ -184,4 +166,22 @@ test('a deployment of one tenant does not exist for another', async () => {
     expect([foreign.status, foreign.codes]).toEqual([missing.status, missing.codes])
   }
   expect((await globex.post(COLLECTION, bodyOf('private'))).status, 'names are per tenant').toBe(201)
+})
+
+test('a deletion and its dry run name the deployments that depend on it', async () => {
+  await api.post(COLLECTION, bodyOf('needed'))
+  for (const name of ['needy', 'needier'])
+    await api.post(COLLECTION, bodyOf(name, { dependsOn: { needed: 'started' } }))
+  const warning = {
+    ...{ code: 'dependents_left', field: 'name' },
+    why: expect.stringContaining('needier, needy depend on needed.'),
+  }
+  const planned = await api.delete(`${COLLECTION}/needed?dryRun=true`)
+  expect([planned.status, planned.body['warnings']]).toEqual([200, [warning]])
+  expect((await api.delete(`${COLLECTION}/needier`)).body['warnings']).toEqual([])
+  const deleted = await api.delete(`${COLLECTION}/needed`)
+  expect([deleted.status, deleted.body['name']]).toEqual([202, 'needed'])
+  expect(deleted.body['warnings']).toEqual([
+    { ...warning, why: expect.stringContaining('needy depends on needed.') },
+  ])
 })

@@ -10,7 +10,16 @@ import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
 import { decisionParts, decisions, observations, placements } from './records/placements.ts'
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
 import { formats, serverReplicas, shards } from './records/servers.ts'
-import { execTickets, newMounts, platform, signIns, slots, tenantNames, tenants, tokens } from './records/tenants.ts'
+import {
+  execTickets,
+  newMounts,
+  platform,
+  signIns,
+  slots,
+  tenantNames,
+  tenants,
+  tokens,
+} from './records/tenants.ts'
 import {
   copyReports,
   poolMarks,
