@@ -39,7 +39,6 @@ export {
 } from './node/container-template.ts'
 export { isReady } from './node/observe-replica.ts'
 export * from './recommendations/index.ts'
-export { announceStopFirst } from './rollout/announce-stop-first.ts'
 export { type Dependency, dependencyText } from './rollout/dependency-gate.ts'
 export { DEPENDENCY_UNHEALTHY, deriveStatus } from './rollout/derive-status.ts'
 export type { NodeDisposition } from './rollout/desired-replicas.ts'

@@ -16,6 +16,7 @@ export {
   flattenFields,
 } from './describe/describe-body.ts'
 export { describeCode, type FieldRejection } from './describe/field-rejections.ts'
+export { announceStopFirst } from './facts/announce-stop-first.ts'
 export { warnOfDependents } from './facts/check-dependencies.ts'
 export {
   type Addressed,

@@ -23,9 +23,9 @@ test.each([
     'revoked',
   ],
 ])('a rotation of %s names the platform and the starter', (_, who, expiresAt, sentence, tokenState) => {
-  const told = describeStarter(who, expiresAt === undefined ? undefined : { expiresAt }, NOW)
-  expect(told.sentence).toContain(sentence)
-  expect(told.detail['tokenState']).toBe(tokenState)
-  expect(told.detail).toMatchObject({ carriedOutBy: 'platform' })
-  expect(told.detail['startedBy']).toContain('tok_1')
+  const described = describeStarter(who, expiresAt === undefined ? undefined : { expiresAt }, NOW)
+  expect(described.sentence).toContain(sentence)
+  expect(described.detail['tokenState']).toBe(tokenState)
+  expect(described.detail).toMatchObject({ carriedOutBy: 'platform' })
+  expect(described.detail['startedBy']).toContain('tok_1')
 })

@@ -1,5 +1,5 @@
-// Who a rotation is carried out for. After the request that started a cutover or an abort, the platform moves the other
-// consumers by itself, also after the token of that request was revoked: a rotation that stops half-way would leave
+// Describes for whom the platform carries out a rotation. After the request that started a cutover or an abort, the platform
+// moves the other consumers on its own, also after the token of that request was revoked: a rotation that stops half-way would leave
 // consumers with two versions of a credential. Events and audit entries therefore name the platform and the starter.
 
 export interface RotationStarter {

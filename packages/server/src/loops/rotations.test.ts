@@ -84,7 +84,7 @@ test('a consumer that the platform moves names the platform, and the token that 
   expect(event?.message).toContain('The platform carried out the rotation that token ci (tok_1) started.')
 })
 
-test('a rotation whose token was revoked continues and says so', async () => {
+test('a rotation whose token was revoked continues and reports that', async () => {
   const { entry, event, web } = await world(true)
   expect(web).toMatchObject({ pins: { db: 1 }, revision: 2 })
   expect(entry?.detail).toMatchObject({ carriedOutBy: 'platform', tokenState: 'revoked' })

@@ -46,7 +46,7 @@ export function addFault(
   faults.rejections.push(isLast ? withRest(rejection, faults.most) : rejection)
 }
 
-/** The last rejection of a full list says so, because a client would otherwise believe that the list is complete. */
+/** The last rejection of a full list states that the list was cut, because a client would otherwise believe that the list is complete. */
 function withRest(rejection: Rejection, most: number): Rejection {
   const listed = most === 1 ? 'Only the first fault is listed' : `Only the first ${most} faults are listed`
   return { ...rejection, why: `${rejection.why} ${listed}; there may be more once they are corrected.` }

@@ -18,7 +18,7 @@ export function announceMount(transaction: Transaction, clock: Clock, tenant: Te
   transaction.put(globally(newMounts, tenant), { v: 1, tenant, createdAt: timestamp(clock) })
 }
 
-/** False if the mount was abandoned meanwhile: the tenant must not be written. */
+/** False if the mount was abandoned in the meantime: the tenant must not be written. */
 export function consumeMount(transaction: Transaction, tenant: TenantId): boolean {
   const address = globally(newMounts, tenant)
   const intent = transaction.get(address)

@@ -78,7 +78,7 @@ export const newMountShape = object({
   v,
   tenant: branded<TenantId>(),
   createdAt: string(),
-  /** True if no record of the tenant may be written any more and the mount must be removed. */
+  /** True if the record of the tenant may no longer be written and the mount must be removed. */
   abandoned: optional(boolean()),
 })
 

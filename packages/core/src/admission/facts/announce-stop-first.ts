@@ -2,7 +2,7 @@
 // that the rollout stops some of them first. The prediction of what `planReplicas` does, from what is placed now.
 
 import type { Alteration, Assignment, DeploymentSpec } from '@holdfast/contract'
-import { isStateful } from './plan-rollout-rules.ts'
+import { isStateful } from '../../rollout/plan-rollout-rules.ts'
 
 export interface PlacedBefore {
   readonly assignments: readonly Pick<Assignment, 'replica' | 'templateHash' | 'desired' | 'canary'>[]
@@ -10,7 +10,7 @@ export interface PlacedBefore {
   readonly containers: { readonly used: number; readonly limit: number }
 }
 
-/** What the write desires. The hash is undefined while the image is not resolved; then every replica is outdated. */
+/** The desired state that the write stores. The hash is undefined while the image is not resolved; then every replica is outdated. */
 export interface WrittenRollout {
   readonly spec: Pick<DeploymentSpec, 'update' | 'volumes'>
   readonly replicas: number

@@ -1,8 +1,8 @@
 import type { Assignment, AssignmentId, DeploymentSpec, NodeId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
+import type { DesiredReplicas } from '../../rollout/desired-replicas.ts'
+import { planReplicas, type ReplicaPlan } from '../../rollout/plan-replicas.ts'
 import { announceStopFirst } from './announce-stop-first.ts'
-import type { DesiredReplicas } from './desired-replicas.ts'
-import { planReplicas, type ReplicaPlan } from './plan-replicas.ts'
 
 type Update = DeploymentSpec['update']
 
