@@ -72,7 +72,7 @@ test('a drain hands a written volume over, and its writer continues on the new p
 test('an uncordon during a handover cancels it, and the volume is written again where it was', async () => {
   const canceled: readonly Step[] = [
     { at: 25_000, do: 'drain', node: 'n1' },
-    { at: 25_400, do: 'uncordon', node: 'n1' },
+    { at: 25_800, do: 'uncordon', node: 'n1' },
   ]
   const { violations, messages, last } = await run(canceled)
   expect(violations).toEqual([])
