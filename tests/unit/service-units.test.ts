@@ -119,8 +119,9 @@ describe.each([
     expect(directives.get('SetCredential')).toEqual(credentials.map((name) => `${name}:\\n`))
   })
 
-  test('is not started again while its store is written in a newer form', () => {
-    expect(directives.get('RestartPreventExitStatus')).toEqual(['78'])
+  test('is not started again while its store is written in a newer form, or after etcd was restored', () => {
+    expect(directives.get('RestartPreventExitStatus')).toEqual(['78 79'])
+    expect(directives.get('StateDirectory')).toEqual([user])
   })
 })
 

@@ -39,6 +39,7 @@ export {
 } from './node/container-template.ts'
 export { isReady } from './node/observe-replica.ts'
 export * from './recommendations/index.ts'
+export { judgeKnownStore } from './restore/judge-known-store.ts'
 export { type Dependency, dependencyText } from './rollout/dependency-gate.ts'
 export { DEPENDENCY_UNHEALTHY, deriveStatus } from './rollout/derive-status.ts'
 export type { NodeDisposition } from './rollout/desired-replicas.ts'

@@ -15,6 +15,8 @@ test.each([
   [['upgrade', 'plan', '--json'], { command: 'upgrade plan', json: true }],
   [['upgrade', 'finalize', '--config', 'c'], { command: 'upgrade finalize', config: 'c' }],
   [['upgrade', 'oldest', '--config', 'c'], { command: 'upgrade oldest', config: 'c' }],
+  [['restored', '--config', 'c'], { command: 'restored', config: 'c', restored: { confirm: false } }],
+  [['restored', '--confirm', '--tenant', 't'], { restored: { confirm: true, tenant: 't' } }],
   [
     ['setup', '--single', '--public-url', 'https://a.example:8443', '--dry-run'],
     { command: 'setup', run: { dryRun: true, unsealKeyFile: undefined } },
@@ -29,7 +31,7 @@ test.each([
 test.each([
   [
     [],
-    'There is no command ""; accepted: serve, init, check-config, setup, setup invite, doctor, upgrade plan, upgrade finalize, upgrade oldest.',
+    'There is no command ""; accepted: serve, init, check-config, setup, setup invite, doctor, upgrade plan, upgrade finalize, upgrade oldest, restored.',
   ],
   [['server'], 'There is no command "server"; did you mean serve?'],
   [['serve', '--role', 'api'], 'There is no option "--role"; did you mean --roles?'],
@@ -37,6 +39,7 @@ test.each([
   [['check-config', '--profile', 'lab'], 'There is no profile "lab"; accepted: production.'],
   [['upgrade', 'finalise'], 'There is no command "upgrade finalise"; did you mean upgrade finalize?'],
   [['serve', '--config'], '--config has no value.'],
+  [['restored', '--tenant', 't'], '--tenant needs --confirm.'],
   [['serve', '--config', 'a', '--config', 'b'], '--config is given twice.'],
   [
     ['setup', '--public-url', 'https://a.example'],

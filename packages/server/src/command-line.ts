@@ -3,6 +3,7 @@
 import { nearestName } from '@holdfast/contract'
 import type { DoctorRun } from './doctor/run-doctor.ts'
 import type { InitOptions } from './run-init.ts'
+import type { RestoredOptions } from './run-restored.ts'
 import { readInviteRun } from './setup/join/read-invite-run.ts'
 import type { InviteRun } from './setup/join/run-invite.ts'
 import { readSetupRun } from './setup/read-setup-run.ts'
@@ -43,6 +44,10 @@ export const USAGE = `holdfast-server: the control plane of Holdfast
   holdfast-server upgrade finalize [--config FILE]  allow the servers to write the newest form of records;
                                                     afterwards older versions cannot start
   holdfast-server upgrade oldest [--config FILE]    print the oldest version that can start on these records
+  holdfast-server restored [--config FILE]          declare that etcd was restored from a backup: void what must not
+                                                    be used twice, and list the tokens and nodes that work again
+  holdfast-server restored --confirm [--tenant ID] [--config FILE]
+                                                    let agents remove what the restored store does not name
 
 The file may also be given as HOLDFAST_CONFIG. Every setting has a variable, which goes before the file.
 `
@@ -60,6 +65,7 @@ export interface ConfiguredLine {
   /** The profile that check-config applies; absent: only errors are faults. */
   readonly profile?: 'production'
   readonly init: InitOptions
+  readonly restored: RestoredOptions
   /** Whether the result is printed as JSON. */
   readonly json: boolean
 }
@@ -95,6 +101,7 @@ const OPTIONS = {
   'upgrade plan': { '--config': true, '--json': false },
   'upgrade finalize': { '--config': true },
   'upgrade oldest': { '--config': true },
+  restored: { '--config': true, '--confirm': false, '--tenant': true },
 } as const
 const ASKS_FOR_HELP = ['help', '--help', '-h']
 
@@ -116,12 +123,15 @@ export function readCommandLine(words: readonly string[]): CommandLine {
   const profile = options.get('--profile')
   if (profile !== undefined && profile !== 'production') throw unknown('profile', profile, ['production'])
   const operatorTokenFile = options.get('--operator-token-file')
+  const [confirm, tenant] = [options.has('--confirm'), options.get('--tenant')]
+  if (tenant !== undefined && !confirm) throw new UsageFault('--tenant needs --confirm.')
   return {
     command,
     config: options.get('--config'),
     roles: options.get('--roles'),
     ...(profile === undefined ? {} : { profile }),
     json: options.has('--json'),
+    restored: { confirm, ...(tenant === undefined ? {} : { tenant }) },
     init: {
       reissue: options.has('--reissue'),
       ...(operatorTokenFile === undefined ? {} : { operatorTokenFile }),

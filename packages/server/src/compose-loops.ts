@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from './config/schema.ts'
 import { createCompaction } from './loops/compact-history.ts'
 import { finishRemovals } from './loops/finish-removals.ts'
+import { sweepChains } from './loops/leadership/heartbeat-chain.ts'
 import { type Repeating, repeat } from './loops/repeat.ts'
 import { applyRetention, boundBytes } from './loops/retention.ts'
 import type { StorePressure } from './loops/store-pressure.ts'
@@ -62,6 +63,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
     loop('sign-ins', 60 * SECOND_MS, () => sweepSignIns({ store, clock })),
+    loop('heartbeat chains', 60 * SECOND_MS, () => sweepChains({ store, clock })),
     loop('backup drafts', 60 * SECOND_MS, () => sweepBackupDrafts({ store, clock })),
     loop('jobs', 60 * SECOND_MS, () => retainJobs({ store, clock })),
     loop('mounts', 30 * SECOND_MS, () => sweepMounts({ store, clock, secrets })),

@@ -15,6 +15,7 @@ import { driveScaling, type ScalingController } from './loops/controllers/scalin
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
+import type { HeartbeatChain } from './loops/leadership/heartbeat-chain.ts'
 import { createHeartbeatWatch } from './loops/leadership/heartbeat-watch.ts'
 import { LEADERSHIP_TIMINGS, type Leadership, startLeadership } from './loops/leadership/lead-shards.ts'
 import { migrateRecords } from './loops/migrate-records.ts'
@@ -44,6 +45,7 @@ export interface NodeSideDeps {
   readonly quotas: Quotas
   /** The shared key by which server replicas authenticate each other. */
   readonly clusterKey: Secret
+  readonly chain: HeartbeatChain
 }
 
 export interface NodeSide {
@@ -118,13 +120,14 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
   }
 }
 
-function lead({ config, log, store }: NodeSideDeps, replica: string, leads: boolean): Leadership {
+function lead({ config, log, store, chain }: NodeSideDeps, replica: string, leads: boolean): Leadership {
   const { nodeName, roles } = config
   return startLeadership({
     store,
     clock,
     replica,
     leads,
+    chain,
     url: config.cluster?.url ?? config.publicUrl,
     brokers: roles.includes('broker'),
     ...(nodeName === undefined ? {} : { nodeName }),

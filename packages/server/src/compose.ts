@@ -22,6 +22,8 @@ import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from './connect-engines.ts'
+import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store-file.ts'
+import { recogniseStore } from './lifecycle/recognise-store.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
@@ -37,6 +39,7 @@ import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
 import type { NewerFormatError } from './store/format.ts'
 import { createStoreProbe, type StoreProbe } from './store/probe-store.ts'
+import type { RestoredStoreError } from './store/restored.ts'
 import { openStore, type Store, type StoreOptions } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
@@ -58,16 +61,24 @@ export interface Server {
   close(spreadMs?: number): Promise<void>
 }
 
-/** `onNewerFormat` is called when the store is written in a form that this server cannot read; it must then end. */
+/** The store cannot be used by this server any longer: it is written in a newer form, or it was restored. */
+export type UnusableStore = NewerFormatError | RestoredStoreError
+
+/**
+ * `onUnusable` is called when this server must not use the store any longer; it must then end. Throws an UnusableStore if
+ * that is found before the server has started.
+ */
 export async function composeServer(
   config: Config,
   log: Logger,
-  onNewerFormat: (error: NewerFormatError) => void = () => {},
+  onUnusable: (error: UnusableStore) => void = () => {},
+  stateFolder = config.stateFolder,
 ): Promise<Server> {
   const engine = connectEtcd(config, log)
-  const events = { onNewerFormat, ...logStoreFaults(log) }
+  const events = { onNewerFormat: onUnusable, onRestored: onUnusable, ...logUnreadable(log) }
   const { finalize } = config.upgrade
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, finalize, ...events })
+  const chain = await recogniseStore({ store, clock, ids, file: knownStoreFile(stateFolder, log) })
   const secrets = writes(config) ? connectSecretsWriter(config) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0
@@ -80,7 +91,7 @@ export async function composeServer(
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   const brokerSide = composeBroker({ config, log, store, clusterKey })
   const { broker } = brokerSide
-  const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey })
+  const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain })
   const metrics = createMetrics({
     storePressure: () => pressure.ratio,
     cacheRevision: () => store.revision,
@@ -162,13 +173,18 @@ const volumeSources = (
   }
 }
 
-const logStoreFaults = (log: Logger): Pick<StoreOptions, 'onUnreadable' | 'onWentBack'> => ({
+function knownStoreFile(folder: string | undefined, log: Logger): KnownStoreFile | undefined {
+  if (folder === undefined) {
+    log.info({}, 'no state folder, a restored etcd is not recognised after a restart; set stateFolder')
+    return undefined
+  }
+  return openKnownStoreFile(folder, (error) =>
+    log.error({ folder, error: String(error) }, 'file of the known store is unusable'),
+  )
+}
+
+const logUnreadable = (log: Logger): Pick<StoreOptions, 'onUnreadable'> => ({
   onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
-  onWentBack: (seen, found) =>
-    log.error(
-      { seen, found },
-      'etcd has an older revision than before, restored from a backup? restart this server',
-    ),
 })
 
 interface HttpDeps {
@@ -211,6 +227,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     endpoints,
     limits: config.limits,
     keyValueStoreConnected: probe.connected,
+    storeFault: () => store.fault,
     ready: async () => !isStopping() && (await probe.caughtUp()),
   })
   const document = openApiDocument(endpoints, pages, config.publicUrl)

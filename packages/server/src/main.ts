@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// The program holdfast-server: serve, init, check-config, setup, doctor, upgrade. Reads the command line, runs the
+// The program holdfast-server: serve, init, check-config, setup, doctor, upgrade, restored. Reads the command line, runs the
 // command, shuts down cleanly.
 
 import { statSync } from 'node:fs'
 import { type ConfiguredLine, readCommandLine, USAGE, UsageFault } from './command-line.ts'
+import type { UnusableStore } from './compose.ts'
 import { checkCertificate } from './config/check-certificate.ts'
 import { checkConfig } from './config/check-config.ts'
 import { checkProduction } from './config/check-production.ts'
@@ -11,15 +12,17 @@ import { type ConfigSources, gatherConfig } from './config/load-config.ts'
 import type { Config } from './config/schema.ts'
 import { readServerTls } from './connect-engines.ts'
 import { runDoctor } from './doctor/run-doctor.ts'
-import { serve, UNREADABLE_STORE } from './lifecycle/serve.ts'
+import { exitCodeOf, serve } from './lifecycle/serve.ts'
 import { EngineError } from './ports/key-value.ts'
 import { runInit } from './run-init.ts'
+import { runRestored } from './run-restored.ts'
 import { runFinalize, runOldest, runPlan } from './run-upgrade.ts'
 import { runInvite } from './setup/join/run-invite.ts'
 import { SetupFault } from './setup/performing.ts'
 import { runSetup } from './setup/run-setup.ts'
 import { createSystemdMachine } from './setup/systemd-machine.ts'
 import { NewerFormatError } from './store/format.ts'
+import { RestoredStoreError } from './store/restored.ts'
 
 async function runConfigured(line: ConfiguredLine): Promise<void> {
   // An operator who sets up the secrets store with a token need not configure identities: `init` issues them.
@@ -36,6 +39,7 @@ async function runConfigured(line: ConfiguredLine): Promise<void> {
   else if (line.command === 'upgrade finalize') process.exitCode = await runFinalize(loaded.config)
   else if (line.command === 'upgrade oldest') process.exitCode = await runOldest(loaded.config)
   else if (line.command === 'upgrade plan') process.exitCode = await runPlan(loaded.config, line.json)
+  else if (line.command === 'restored') process.exitCode = await runRestored(loaded.config, line.restored)
   else await serve(loaded.config, load)
 }
 
@@ -77,14 +81,17 @@ const OUTPUT = {
 /** Ends the process. An error that an operator can fix is explained in one sentence; any other error keeps its stack. */
 function fail(error: unknown): never {
   process.stderr.write(`${explain(error)}\n`)
-  if (error instanceof NewerFormatError) process.exit(UNREADABLE_STORE)
+  if (isUnusable(error)) process.exit(exitCodeOf(error))
   process.exit(error instanceof UsageFault ? 2 : 1)
 }
+
+const isUnusable = (error: unknown): error is UnusableStore =>
+  error instanceof NewerFormatError || error instanceof RestoredStoreError
 
 function explain(error: unknown): string {
   if (error instanceof EngineError)
     return `The key-value store returned an error: ${error.message}. Check the settings under etcd.`
-  if (error instanceof NewerFormatError || error instanceof SetupFault) return error.message
+  if (isUnusable(error) || error instanceof SetupFault) return error.message
   if (error instanceof UsageFault) return `${error.message} All of it: holdfast-server --help`
   if (!(error instanceof Error)) return String(error)
   return 'syscall' in error ? error.message : (error.stack ?? error.message)

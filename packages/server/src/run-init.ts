@@ -12,6 +12,7 @@ import {
   provisionTenants,
 } from './operations/tenants/initialize.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
+import { requireEpoch } from './store/epoch.ts'
 import { openStore } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 
@@ -57,6 +58,7 @@ async function withPlatform<T>(config: Config, work: (parts: InitializeDeps) => 
     onUnreadable: (key) => log.error({ key }, 'stored record cannot be decoded'),
   })
   try {
+    await requireEpoch(store, { clock, ids })
     return await work({ store, clock, ids, secrets: connectSecretsWriter(config) })
   } finally {
     store.close()

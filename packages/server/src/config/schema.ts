@@ -139,6 +139,12 @@ export const configShape = object({
   nodeName: optional(
     text(forms.dnsName, 'Control-plane node that this replica runs on; the replica sends its heartbeat'),
   ),
+  stateFolder: optional(
+    text(
+      forms.filePath,
+      'Folder of this process, in which it remembers the store so that it recognises a restored one after a restart; default: the state folder of its systemd unit. Without a folder it recognises a restore only while it runs',
+    ),
+  ),
   roles: setting(list(oneOf(SERVER_ROLES)), {
     default: [...SERVER_ROLES],
     minimum: 1,

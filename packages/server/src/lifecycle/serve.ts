@@ -3,11 +3,12 @@
 import { readFileSync } from 'node:fs'
 import { env } from 'node:process'
 import pino, { type Logger } from 'pino'
-import { composeServer, type Server } from '../compose.ts'
+import { composeServer, type Server, type UnusableStore } from '../compose.ts'
 import { followSecrets } from '../config/live-secrets.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { withoutTaint } from '../ports/taint.ts'
+import { RestoredStoreError } from '../store/restored.ts'
 import { drain } from './drain.ts'
 import { notifySystemd, type ServiceState } from './notify-systemd.ts'
 import { createReload } from './reload.ts'
@@ -16,8 +17,14 @@ import { createCertificateWatch } from './watch-certificates.ts'
 /** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
 const LOG_FLUSH_MS = 200
 /** Exit code of a server that cannot read the form in which the store is written. */
-export const UNREADABLE_STORE = 78
-/** Longest time for closing connections after the store was found to be written in a newer form. */
+const UNREADABLE_STORE = 78
+/** Exit code of a server whose etcd was restored from a backup, or has another epoch. */
+const RESTORED_STORE = 79
+
+export const exitCodeOf = (error: UnusableStore): number =>
+  error instanceof RestoredStoreError ? RESTORED_STORE : UNREADABLE_STORE
+
+/** Longest time for closing connections after the store was found to be unusable. */
 const CLOSE_MS = 2_000
 /** A renewed certificate is served after at most this time. */
 const CERTIFICATE_CHECK_MS = 60_000
@@ -54,12 +61,14 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     hurry.abort()
     stop()
   }
-  const starting = composeServer(secrets.config, log, (error) => {
+  const endUnusable = (error: UnusableStore): void => {
     log.fatal({}, error.message)
-    process.exitCode = UNREADABLE_STORE
+    process.exitCode = exitCodeOf(error)
     setTimeout(() => process.exit(), CLOSE_MS)
     stopAtOnce()
-  })
+  }
+  const stateFolder = initial.stateFolder ?? env['STATE_DIRECTORY']
+  const starting = composeServer(secrets.config, log, endUnusable, stateFolder)
   const reload = createReload(initial, {
     log,
     load,

@@ -31,6 +31,8 @@ export interface RangeResult {
   readonly count: number
   /** The newest revision of the key-value engine at the time of the answer. */
   readonly revision: number
+  /** Identifies the cluster that answered; absent if the engine has no such id. */
+  readonly clusterId?: string
 }
 
 /** A condition of a transaction on a key. Version 0 means that the key is absent. */
@@ -61,6 +63,7 @@ export type OperationResult =
 export interface TransactionResult {
   readonly succeeded: boolean
   readonly revision: number
+  readonly clusterId?: string
   readonly results: readonly OperationResult[]
 }
 

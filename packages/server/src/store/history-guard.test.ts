@@ -6,14 +6,19 @@ import { putDeployment, someTenant } from './records.fixture.ts'
 import { audit } from './records.ts'
 import { openStore, type Store } from './store.ts'
 
-/** An empty etcd that answers with the revision set by the test; its watch reports only events that the test sends. */
+const headerOf = ({ revision, clusterId }: { readonly revision: number; readonly clusterId: string }) => ({
+  revision,
+  clusterId,
+})
+
+/** An empty etcd that answers as the test says; its watch reports only events that the test sends. */
 function scriptedEngine(revision: number) {
-  const script = { revision, watched: undefined as WatchRequest | undefined }
+  const script = { revision, clusterId: 'a1', watched: undefined as WatchRequest | undefined }
   const engine: KeyValueEngine = {
-    range: async () => ({ kvs: [], more: false, count: 0, revision: script.revision }),
+    range: async () => ({ kvs: [], more: false, count: 0, ...headerOf(script) }),
     transact: async ({ success }) => ({
       succeeded: true,
-      revision: script.revision,
+      ...headerOf(script),
       results: success.map(() => ({ kind: 'put' as const })),
     }),
     watch(request) {
@@ -45,8 +50,8 @@ describe('the history guard', () => {
 
   test('refuses for good after one older response and reports it once', async () => {
     const { script, engine } = scriptedEngine(9)
-    const reported: number[][] = []
-    const guard = guardHistory(engine, (known, found) => reported.push([known, found]))
+    const reported: string[] = []
+    const guard = guardHistory(engine, ({ message }) => reported.push(message))
     await guard.engine.range(READ)
     // The last revision, 12, is above the known revision 9, but it belongs to the history of the restored etcd.
     for (const revision of [4, 5, 12]) {
@@ -54,7 +59,7 @@ describe('the history guard', () => {
       await guard.engine.range(READ)
     }
     expect(() => guard.require()).toThrow('etcd went back from revision 9 to 4')
-    expect(reported).toEqual([[9, 4]])
+    expect(reported).toEqual([expect.stringContaining('from revision 9 to 4')])
   })
 
   test.each(['range', 'transact'] as const)('learns the revision of every %s response', async (call) => {
@@ -84,6 +89,19 @@ describe('the history guard', () => {
       await guard.engine.range(READ)
       expect(() => guard.require()).toThrow('etcd went back from revision 6 to 3')
     }
+  })
+
+  test('refuses for good after one response of another cluster, whatever its revision is', async () => {
+    const { script, engine } = scriptedEngine(9)
+    const reported: string[] = []
+    const guard = guardHistory(engine, ({ message }) => reported.push(message))
+    await guard.engine.range(READ)
+    Object.assign(script, { revision: 1_000, clusterId: 'b2' })
+    await guard.engine.range(READ)
+    script.clusterId = 'a1'
+    await guard.engine.range(READ)
+    expect(() => guard.require()).toThrow('etcd answered as cluster b2 and was cluster a1 before')
+    expect(reported).toEqual([expect.stringContaining('run `holdfast-server restored` once')])
   })
 
   test('ignores a serializable read, which a lagging member may answer', async () => {
@@ -126,14 +144,14 @@ describe('a store whose watch lags behind its own commits', () => {
 
   async function openLagging() {
     const { script, engine } = scriptedEngine(3)
-    const reported: number[][] = []
+    const reported: string[] = []
     let last = 0
     const store = await openStore({
       engine,
       clock: { now: () => 0 },
       ids: { ulid: () => `tx-${++last}` as TransactionId, uuid: () => '', bytes: (n) => new Uint8Array(n) },
       onUnreadable: () => {},
-      onWentBack: (known, found) => reported.push([known, found]),
+      onRestored: ({ message }) => reported.push(message),
       deadlineMs: 200,
     })
     onTestFinished(() => store.close())
@@ -147,7 +165,7 @@ describe('a store whose watch lags behind its own commits', () => {
     const { script, store, reported } = await openLagging()
     script.revision = 4
     await expect(store.fresh()).rejects.toMatchObject(wentBack)
-    expect(reported).toEqual([[6, 4]])
+    expect(reported).toEqual([expect.stringContaining('from revision 6 to 4')])
     await expect(create(store, 'new')).rejects.toMatchObject(wentBack)
   })
 
@@ -155,6 +173,6 @@ describe('a store whose watch lags behind its own commits', () => {
     const { script, store, reported } = await openLagging()
     script.revision = 4
     await expect(store.read(audit, ['/hf/any/'])).rejects.toMatchObject(wentBack)
-    expect(reported).toEqual([[6, 4]])
+    expect(reported).toEqual([expect.stringContaining('from revision 6 to 4')])
   })
 })

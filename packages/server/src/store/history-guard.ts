@@ -1,40 +1,58 @@
 // Detects that etcd was restored from a backup while this server runs
 // (docs/design/store.md#restored-store). A linearizable response must not be older than the highest
-// revision that this process knew when it sent the request. If the response is older, the cache
-// describes a history that no longer exists, and the server must neither answer nor write.
+// revision that this process knew when it sent the request, and every response must come from the same
+// cluster. Otherwise the cache describes a history that no longer exists, and the server must neither
+// answer nor write.
 
 import type { KeyValueEngine } from '../ports/key-value.ts'
+import { type OnRestored, RestoredStoreError } from './restored.ts'
 import { StoreUnavailableError } from './unavailable.ts'
 
-export type OnWentBack = (known: number, found: number) => void
-
 export interface HistoryGuard {
-  /** The engine that guardHistory received, with a check of the revision of each linearizable response. */
+  /** The engine that guardHistory received, with a check of each linearizable response. */
   readonly engine: KeyValueEngine
-  /** Throws if etcd has ever answered with a lower revision than before; only a restart of the server ends this state. */
+  /** The id of the cluster that answered first; undefined if nothing has answered or the engine has no such id. */
+  readonly clusterId: string | undefined
+  /** Records a fault that another check has found. Only the first fault is kept and reported. */
+  fail(error: RestoredStoreError): void
+  /** Throws after a fault; only a restart of the server ends this state. */
   require(): void
+  /** The text of the fault; undefined while the history is the known one. */
+  readonly fault: string | undefined
 }
 
-/** `onWentBack` is called once, when etcd first answers with a lower revision than this process already knew. */
-export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = () => {}): HistoryGuard {
+interface Answered {
+  readonly revision: number
+  readonly clusterId?: string
+}
+
+/** `onRestored` is called once, with the first fault. */
+export function guardHistory(engine: KeyValueEngine, onRestored: OnRestored = () => {}): HistoryGuard {
   let known = 0
+  let cluster: string | undefined
   let fault: string | undefined
   const learn = (revision: number): void => {
     known = Math.max(known, revision)
   }
-  const check = (before: number, found: number): void => {
-    if (found >= before) learn(found)
-    if (found >= before || fault !== undefined) return
-    fault = `etcd went back from revision ${before} to ${found}, as after a restore from a backup; restart this server`
-    onWentBack(before, found)
+  const fail = (error: RestoredStoreError): void => {
+    if (fault !== undefined) return
+    fault = error.message
+    onRestored(error)
+  }
+  const check = (before: number, { revision, clusterId }: Answered): void => {
+    cluster ??= clusterId
+    if (clusterId !== undefined && clusterId !== cluster)
+      fail(new RestoredStoreError(`etcd answered as cluster ${clusterId} and was cluster ${cluster} before`))
+    else if (revision >= before) learn(revision)
+    else fail(new RestoredStoreError(`etcd went back from revision ${before} to ${revision}`))
   }
   /**
    * Checks a response. The known revision is read before the request is sent, because responses may arrive in any order.
    */
-  const checked = async <T extends { readonly revision: number }>(call: () => Promise<T>): Promise<T> => {
+  const checked = async <T extends Answered>(call: () => Promise<T>): Promise<T> => {
     const before = known
     const response = await call()
-    check(before, response.revision)
+    check(before, response)
     return response
   }
   return {
@@ -61,6 +79,13 @@ export function guardHistory(engine: KeyValueEngine, onWentBack: OnWentBack = ()
       status: (options) => engine.status(options),
       close: () => engine.close(),
     },
+    get clusterId() {
+      return cluster
+    },
+    get fault() {
+      return fault
+    },
+    fail,
     require() {
       if (fault !== undefined) throw new StoreUnavailableError(fault)
     },

@@ -62,6 +62,13 @@ export function createOverlayStore(base: Store, ids: Pick<IdSource, 'ulid'>): Ov
     keyspace: base.keyspace,
     forms: base.forms,
     finalize: base.finalize,
+    fail: base.fail,
+    get clusterId() {
+      return base.clusterId
+    },
+    get fault() {
+      return base.fault
+    },
     get revision() {
       return state.revision
     },

@@ -9,7 +9,7 @@ import { networkNames, networkReports, networks } from './records/networks.ts'
 import { joinTokens, nodeNames, nodes } from './records/nodes.ts'
 import { decisionParts, decisions, observations, placements } from './records/placements.ts'
 import { credentials, intents, proofKeys, registryCredentials } from './records/secrets.ts'
-import { formats, serverReplicas, shards } from './records/servers.ts'
+import { chains, epochs, formats, serverReplicas, shards } from './records/servers.ts'
 import {
   execTickets,
   newMounts,
@@ -77,6 +77,8 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   shards,
   serverReplicas,
   formats,
+  epochs,
+  chains,
   volumes,
   copyReports,
   pools,

@@ -11,14 +11,16 @@ import type { CachedRecord, Change, Decoding, OnUnreadable, SizedKey } from './c
 import { type Committer, createCommitter } from './commit/committer.ts'
 import type { GroupCommitOptions } from './commit/group-commit.ts'
 import { decodeRecord } from './encode.ts'
+import { epochAddress, guardEpoch } from './epoch.ts'
 import { formatAddress, NewerFormatError } from './format.ts'
-import { guardHistory, type OnWentBack } from './history-guard.ts'
+import { guardHistory } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { Finalize } from './next-format.ts'
 import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
 import type { Collection } from './records.ts'
+import type { OnRestored, RestoredStoreError } from './restored.ts'
 import { retryUntil, withEngineDeadline } from './retry-until.ts'
-import { type Address, exists, openTransaction, type Transaction } from './transaction.ts'
+import { type Address, addressKey, exists, openTransaction, type Transaction } from './transaction.ts'
 import { asUnavailable, StoreUnavailableError } from './unavailable.ts'
 
 export { StoreUnavailableError } from './unavailable.ts'
@@ -37,6 +39,12 @@ export interface Store {
   readonly keyspace: Keyspace
   /** The etcd revision up to which the cache is complete. */
   readonly revision: number
+  /** The id of the etcd cluster; undefined if the engine has no such id. */
+  readonly clusterId: string | undefined
+  /** Why this process must not use the store any longer; undefined while it may. */
+  readonly fault: string | undefined
+  /** Ends the use of the store, because another check has found that etcd was restored. */
+  fail(error: RestoredStoreError): void
   /** The forms of records that this process reads. */
   readonly forms: readonly RecordForm[]
   /** Whether the servers raise the form in which records are written, or an operator. */
@@ -67,8 +75,8 @@ export interface StoreOptions {
   readonly clock: Clock
   readonly ids: IdSource
   readonly onUnreadable: OnUnreadable
-  /** Called once, when etcd was restored to an older state. All later calls of the store throw StoreUnavailableError. */
-  readonly onWentBack?: OnWentBack
+  /** Called once, when etcd was restored or has another epoch. All later calls of the store throw StoreUnavailableError. */
+  readonly onRestored?: OnRestored
   readonly root?: string
   /** The forms of records that this process reads. Only tests give forms of another version. */
   readonly forms?: readonly RecordForm[]
@@ -89,16 +97,17 @@ const READ_AT_ONCE = 100
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { deadlineMs = 10_000, forms = FORMS, finalize = 'auto', onUnreadable } = options
   const reads = newestForm(forms)
-  const history = guardHistory(options.engine, options.onWentBack)
+  const history = guardHistory(options.engine, options.onRestored)
   const { engine } = history
   const keyspace = createKeyspace(options.root)
   const cache = await startCache(engine, keyspace, { reads, onUnreadable })
   const format = guardFormat(cache, reads, options.onNewerFormat)
+  const epoch = guardEpoch(cache, history.fail)
   const requireUsable = (): void => {
     history.require()
     format.require()
   }
-  const currentRevision = createCurrentRevision(engine, keyspace.globalKey('fresh', 'probe'))
+  const currentRevision = createCurrentRevision(engine, addressKey(keyspace, epochAddress), epoch.check)
   const committer = createCommitter({
     ...options,
     engine,
@@ -116,6 +125,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     keyspace,
     forms,
     finalize,
+    fail: history.fail,
+    get clusterId() {
+      return history.clusterId
+    },
+    get fault() {
+      return history.fault
+    },
     get revision() {
       return cache.revision
     },
@@ -211,6 +227,8 @@ async function transact<R>(
       context.cache.index,
       context.keyspace,
     )
+    // The commit compares the epoch, so a store that was declared restored accepts no write of this process.
+    transaction.get(epochAddress)
     const decision = decide(transaction)
     if (decision.kind === 'abort' && current) return decision.result
     current = decision.kind === 'abort'

@@ -142,7 +142,7 @@ function requireWritten(index: ReadIndex, { collection }: Address<unknown>, form
     )
 }
 
-function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unknown>): string {
+export function addressKey(keyspace: Keyspace, { collection, tenant, id }: Address<unknown>): string {
   const owned = collection.scope === 'tenant'
   if (owned !== (tenant !== undefined))
     throw new TypeError(`${collection.folder} is a ${collection.scope} collection`)

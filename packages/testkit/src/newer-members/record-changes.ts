@@ -79,6 +79,8 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   tenant: { kind: 'changed', by: 'simulation' },
   shard: { kind: 'changed', by: 'simulation' },
   format: { kind: 'changed', by: 'simulation' },
+  epoch: { kind: 'written once', reason: 'Only `holdfast-server restored` changes it, by copying it.' },
+  chain: { kind: 'replaced', reason: 'A heartbeat; its server is the only reader.' },
   cred: {
     kind: 'changed',
     by: 'platform',

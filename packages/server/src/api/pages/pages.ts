@@ -17,6 +17,8 @@ export interface PageDeps extends SiteDeps {
   openApi(): object
   /** Reports whether the key-value store answers a linearizable read. */
   keyValueStoreConnected(): Promise<boolean>
+  /** Why this server must not use the store any longer and ends; undefined while it may. */
+  storeFault(): string | undefined
   /** Reports whether this server replica can serve requests: the store is reachable and the cache is loaded. */
   ready(): Promise<boolean>
 }
@@ -63,6 +65,13 @@ const metricsOpenPage = (metrics: Metrics): OpenPage => ({
 
 async function health(deps: PageDeps): Promise<PageResponse> {
   const connected = await deps.keyValueStoreConnected()
+  const reason = deps.storeFault()
+  if (reason !== undefined)
+    return jsonPage(503, {
+      status: 'degraded',
+      keyValueStore: connected ? 'restored' : 'disconnected',
+      reason,
+    })
   return jsonPage(connected ? 200 : 503, {
     status: connected ? 'ok' : 'degraded',
     keyValueStore: connected ? 'connected' : 'disconnected',

@@ -127,15 +127,24 @@ async function sendHeartbeat(
   state: LeadershipState,
   record: Infer<typeof serverReplicas.shape>,
 ): Promise<void> {
-  const { store, replica } = state
+  const { store, replica, chain } = state
   const address = globally(serverReplicas, replica)
-  await store.transact((transaction) => {
-    // A server replica that another one removed as stale registers again.
-    const isRegistered = store.get(address) !== undefined
-    if (!isRegistered && !joinFormat(transaction, store.forms)) return { kind: 'abort', result: undefined }
-    transaction.put(address, record)
-    return { kind: 'commit', result: undefined }
-  })
+  const outcome = await store
+    .transact<'written' | 'form unreadable' | 'chain broken'>((transaction) => {
+      // A server replica that another one removed as stale registers again.
+      const isRegistered = store.get(address) !== undefined
+      if (!isRegistered && !joinFormat(transaction, store.forms))
+        return { kind: 'abort', result: 'form unreadable' }
+      if (chain?.link(transaction) === false) return { kind: 'abort', result: 'chain broken' }
+      transaction.put(address, record)
+      return { kind: 'commit', result: 'written' }
+    })
+    .catch(async (error: unknown) => {
+      await chain?.verify()
+      throw error
+    })
+  if (outcome === 'chain broken') return chain?.verify()
+  if (outcome === 'written') chain?.committed()
   const now = performance.now()
   // After a gap in its own heartbeats this process may have missed other heartbeats, so all heartbeat timers restart.
   if (now - state.lastHeartbeat > state.timings.silentMs) state.watch.restart(now)

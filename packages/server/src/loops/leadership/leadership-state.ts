@@ -5,6 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Format } from '../../store/format.ts'
 import type { Store } from '../../store/store.ts'
 import { type Fence, shardAddress } from './fence.ts'
+import type { HeartbeatChain } from './heartbeat-chain.ts'
 import type { HeartbeatWatch } from './heartbeat-watch.ts'
 import { SHARDS } from './shard-of.ts'
 
@@ -38,6 +39,8 @@ export interface LeadershipOptions {
   /** Whether this server replica runs a broker, from which other server replicas may request secrets. */
   readonly brokers?: boolean
   readonly timings?: LeadershipTimings
+  /** Recognises by the heartbeats that etcd was restored. Absent in tests and simulations that restore nothing. */
+  readonly chain?: HeartbeatChain
   /** Called after this server replica raised the form in which records are written. */
   onFormatRaised?(format: Format): void
   onError(error: unknown): void

@@ -1,16 +1,24 @@
-// Finds the current revision of etcd with a linearizable read. Callers that arrive during a read share the next read, so
-// a burst of calls needs only two requests to etcd.
+// Finds the current revision of etcd with a linearizable read of one key. Callers that arrive during a read share the next
+// read, so a burst of calls needs only two requests to etcd.
 
-import type { KeyValueEngine } from '../../ports/key-value.ts'
+import type { KeyValue, KeyValueEngine } from '../../ports/key-value.ts'
 
 export type CurrentRevision = () => Promise<number>
 
-export function createCurrentRevision(engine: Pick<KeyValueEngine, 'range'>, key: string): CurrentRevision {
+/** `onRead` is called with each value of the key that was read. */
+export function createCurrentRevision(
+  engine: Pick<KeyValueEngine, 'range'>,
+  key: string,
+  onRead: (found: KeyValue | undefined) => void = () => {},
+): CurrentRevision {
   let running: Promise<number> | undefined
   let next: Promise<number> | undefined
 
   const begin = (): Promise<number> => {
-    const read = engine.range({ key, countOnly: true }).then(({ revision }) => revision)
+    const read = engine.range({ key }).then(({ kvs, revision }) => {
+      onRead(kvs[0])
+      return revision
+    })
     running = read
     const done = (): void => {
       if (running === read) running = undefined

@@ -1,6 +1,6 @@
-// Server replicas, the shards they lead, and the form of stored records that they write.
+// Server replicas, the shards they lead, the form of stored records that they write, and the epoch of the store.
 
-import { boolean, integer, object, optional, string } from '@holdfast/contract'
+import { boolean, integer, list, object, optional, string } from '@holdfast/contract'
 import { globalCollection, v } from './collection.ts'
 
 /** The owner of one of 64 shards; the modification revision of the shard's key is the fencing token. */
@@ -29,9 +29,35 @@ export const serverReplicaShape = object({
  */
 export const formatShape = object({ v, reads: integer(), writes: integer(), by: string() })
 
+/**
+ * The epoch of the store, a random value that changes when an operator declares the store restored. All versions that know
+ * it must read this record.
+ */
+export const epochShape = object({
+  v,
+  epoch: string(),
+  createdAt: string(),
+  /** The id of the etcd cluster in which the epoch began; absent if the engine has no such id. */
+  clusterId: optional(string()),
+  /** The epochs that this one replaced, the newest first. A server that knows one of them accepts this one. */
+  previous: list(string()),
+  /** Agents that knew another epoch remove nothing before an operator has confirmed this one. */
+  unconfirmed: optional(boolean()),
+  /** The tenants whose agents may remove while `unconfirmed` holds for the others. */
+  confirmedTenants: optional(list(string())),
+})
+
+/** The heartbeats of one server, which only this server writes. The id outlasts a process that has a state folder. */
+export const chainShape = object({ v, count: integer(), at: string() })
+
+export const chains = globalCollection('chain', chainShape)
+export const epochs = globalCollection('epoch', epochShape)
 export const shards = globalCollection('shard', shardShape)
 export const serverReplicas = globalCollection('replica', serverReplicaShape)
 export const formats = globalCollection('format', formatShape)
 
 /** Id of the only record in `formats`. */
 export const FORMAT_ID = 'records'
+
+/** Id of the only record in `epochs`. */
+export const EPOCH_ID = 'store'

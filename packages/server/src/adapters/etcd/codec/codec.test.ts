@@ -92,6 +92,7 @@ test('ignores unknown fields of a newer etcd', () => {
     more: false,
     count: 3,
     revision: 7,
+    clusterId: 'ffffffffffffffff',
   })
   expect(() => skipField(cursorOver(Buffer.alloc(4)), 0x0b)).toThrow('wire type')
 })

@@ -1,7 +1,16 @@
-// Decodes one key with its value (mvccpb.KeyValue), and the revision in the header of etcd's responses (ResponseHeader).
+// Decodes one key with its value (mvccpb.KeyValue), and the header of etcd's responses (ResponseHeader).
 
 import type { KeyValue } from '../../../ports/key-value.ts'
-import { type Cursor, readBytes, readInt64, readMessage, readString, readTag, skipField } from './cursor.ts'
+import {
+  type Cursor,
+  readBytes,
+  readIdentity,
+  readInt64,
+  readMessage,
+  readString,
+  readTag,
+  skipField,
+} from './cursor.ts'
 
 const NO_VALUE = new Uint8Array(0)
 
@@ -27,17 +36,25 @@ export function readKeyValue(cursor: Cursor): KeyValue {
   return readMessage(cursor, readKeyValueFields)
 }
 
-function readRevisionField(cursor: Cursor): number {
+export interface Header {
+  readonly revision: number
+  /** Hexadecimal, as etcd's own tools print it; absent in the header of a nested transaction. */
+  readonly clusterId?: string
+}
+
+function readHeaderFields(cursor: Cursor): Header {
   let revision = 0
+  let clusterId: string | undefined
   while (cursor.pos < cursor.end) {
     const tag = readTag(cursor)
     if (tag === 0x18) revision = readInt64(cursor)
+    else if (tag === 0x08) clusterId = readIdentity(cursor).toString(16)
     else skipField(cursor, tag)
   }
-  return revision
+  return clusterId === undefined ? { revision } : { revision, clusterId }
 }
 
-/** Reads the revision of a ResponseHeader. */
-export function readHeaderRevision(cursor: Cursor): number {
-  return readMessage(cursor, readRevisionField)
+/** Reads a ResponseHeader. */
+export function readHeader(cursor: Cursor): Header {
+  return readMessage(cursor, readHeaderFields)
 }

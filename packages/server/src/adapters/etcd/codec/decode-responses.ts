@@ -12,7 +12,9 @@ import {
   readTag,
   skipField,
 } from './cursor.ts'
-import { readHeaderRevision, readKeyValue } from './decode-key-value.ts'
+import { type Header, readHeader, readKeyValue } from './decode-key-value.ts'
+
+const NO_HEADER: Header = { revision: 0 }
 
 export function decodeRangeResponse(bytes: Buffer): RangeResult {
   return readRangeFields(cursorOver(bytes))
@@ -22,16 +24,16 @@ function readRangeFields(cursor: Cursor): RangeResult {
   const kvs: KeyValue[] = []
   let more = false
   let count = 0
-  let revision = 0
+  let header: Header = NO_HEADER
   while (cursor.pos < cursor.end) {
     const tag = readTag(cursor)
     if (tag === 0x12) kvs.push(readKeyValue(cursor))
-    else if (tag === 0x0a) revision = readHeaderRevision(cursor)
+    else if (tag === 0x0a) header = readHeader(cursor)
     else if (tag === 0x18) more = readBool(cursor)
     else if (tag === 0x20) count = readInt64(cursor)
     else skipField(cursor, tag)
   }
-  return { kvs, more, count, revision }
+  return { kvs, more, count, ...header }
 }
 
 export function decodeTransactionResponse(bytes: Buffer): TransactionResult {
@@ -41,15 +43,15 @@ export function decodeTransactionResponse(bytes: Buffer): TransactionResult {
 function readTransactionFields(cursor: Cursor): TransactionResult {
   const results: OperationResult[] = []
   let succeeded = false
-  let revision = 0
+  let header: Header = NO_HEADER
   while (cursor.pos < cursor.end) {
     const tag = readTag(cursor)
-    if (tag === 0x0a) revision = readHeaderRevision(cursor)
+    if (tag === 0x0a) header = readHeader(cursor)
     else if (tag === 0x10) succeeded = readBool(cursor)
     else if (tag === 0x1a) results.push(readMessage(cursor, readOperationFields))
     else skipField(cursor, tag)
   }
-  return { succeeded, revision, results }
+  return { succeeded, ...header, results }
 }
 
 /** etcd sets the revision only in the outermost transaction, so the nested transactions get a copy of that revision. */

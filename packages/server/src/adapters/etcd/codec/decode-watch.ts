@@ -11,7 +11,7 @@ import {
   readTag,
   skipField,
 } from './cursor.ts'
-import { readHeaderRevision, readKeyValue } from './decode-key-value.ts'
+import { readHeader, readKeyValue } from './decode-key-value.ts'
 
 export interface WatchMessage {
   revision: number
@@ -67,7 +67,7 @@ export function decodeWatchMessage(bytes: Buffer): WatchMessage {
 }
 
 function readWatchField(cursor: Cursor, tag: number, message: WatchMessage): void {
-  if (tag === 0x0a) message.revision = readHeaderRevision(cursor)
+  if (tag === 0x0a) message.revision = readHeader(cursor).revision
   else if (tag === 0x10) message.watchId = readInt64(cursor)
   else if (tag === 0x18) message.created = readBool(cursor)
   else if (tag === 0x20) message.canceled = readBool(cursor)

@@ -77,6 +77,9 @@ function aCluster(machines: number) {
     keyspace,
     forms: FORMS,
     finalize: 'auto',
+    clusterId: undefined,
+    fault: undefined,
+    fail: () => {},
     get revision() {
       return revision
     },
