@@ -338,29 +338,38 @@ onBothOwnEngines('faults', (world, line) => {
   )
 
   it.runIf(line === 'new')(
-    'removes nothing after the store revision went back, until the agent restarts',
+    'removes nothing after the store revision went back, also after a restart, until another epoch is confirmed',
     async () => {
       const { image } = world()
       const { node, agent } = await world().newNode()
       const items = [desiredItem(image), desiredItem(image)]
+      const store = { epoch: 'e1' }
       const held = async () => (await Promise.all(items.map(node.containersOf))).flat().length
-      node.send(items)
+      node.send(items, { store })
       for (const item of items) await node.until(item, 'running', isUp)
       // No container is removed, even once revisions are higher again: the restored store may lack assignments.
       for (const revision of [3, 4, 5000, 5001]) {
-        node.send([], { revision })
+        node.send([], { revision, store })
         node.aheadMs += 61_000
       }
       const added = desiredItem(image, { name: 'added' })
-      node.send([added])
+      node.send([added], { store })
       await node.until(added, 'running', isUp)
       await agent.close()
       expect(await held()).toBe(2)
-      expect(node.logged.filter((one) => one.includes('store revision went back'))).toHaveLength(1)
+      expect(node.logged.filter((one) => one.includes('store was restored'))).toHaveLength(1)
       const next = await node.start()
-      node.send([added])
-      node.aheadMs += 61_000
-      node.send([added])
+      const later = desiredItem(image, { name: 'later' })
+      for (const unconfirmed of [undefined, true]) {
+        node.send([added, later], { store: { epoch: unconfirmed ? 'e2' : 'e1', unconfirmed } })
+        node.aheadMs += 61_000
+      }
+      await node.until(later, 'running', isUp)
+      expect(await held()).toBe(2)
+      for (let minute = 0; minute < 2; minute += 1) {
+        node.send([added, later], { store: { epoch: 'e2' } })
+        node.aheadMs += 61_000
+      }
       await waitUntil(async () => (await held()) === 0, { what: 'the orphans are gone' })
       await next.close()
       await node.clear()

@@ -4,7 +4,13 @@
 
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { type AssignmentId, defined, engineWarnings, type MachineContainer } from '@holdfast/contract'
+import {
+  type AssignmentId,
+  defined,
+  engineWarnings,
+  type KeptEpoch,
+  type MachineContainer,
+} from '@holdfast/contract'
 import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
@@ -33,6 +39,7 @@ import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
 import { countStart, type NodeState } from './state/node-state.ts'
 import { openStartNotes, type StartNotes } from './state/start-notes.ts'
+import { openStoreGuard, type StoreGuard } from './state/store-guard.ts'
 import { createKeptLogs, eitherKept, JOB_LOGS, type KeptLogs } from './streams/kept-logs.ts'
 import { createSessionStreams } from './streams/node-streams.ts'
 import { type RunningContainer, startSampler } from './usage/sample-node.ts'
@@ -90,6 +97,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { desired } = desiredSet
   const volumes = await startVolumes(options, { server, desired, start: starts, monotonicMs })
   const role = createNodeRole(folder, state, log)
+  const guard = await openStoreGuard(folder, state, log)
   const statuses = createReplicaStatusTable(starts)
   const routing = startRouting({
     engine,
@@ -114,7 +122,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     routing.apply(change)
     for (const part of [volumes, networks]) part.apply(change, source)
   }
-  const onDesired = (change: DesiredChange): void => {
+  const onDesired = (sent: DesiredChange): void => {
+    const change = guard.check(sent, desired)
     apply(change, 'server')
     if (change.jobLogs !== undefined) keepJobLogs(kept.jobLogs, desired, change.jobLogs)
     const others = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
@@ -123,10 +132,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
-    onWelcome: (reported) => role.apply(reported, desired.values()),
+    onWelcome: (reported) => {
+      guard.noteSession(reported.session)
+      role.apply(reported, desired.values())
+    },
     onDesired,
     containers: () => listMachine(engine, state, statuses),
-    ...volumeAnswers(volumes),
+    ...volumeAnswers(volumes, guard),
     ...defined({ sampler: node.sampler }),
     networks: networks.observed,
     streams: createSessionStreams(streamParts(options, kept, volumes)),
@@ -144,6 +156,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       routing.close()
       await file.settled()
       await role.settled()
+      await guard.settled()
     },
   }
 }
@@ -185,13 +198,16 @@ const startNetworks = (
     log,
   })
 
-const volumeAnswers = (volumes: NodeVolumes) => ({
+const volumeAnswers = (volumes: NodeVolumes, guard: StoreGuard) => ({
   copies: volumes.observed,
   pool: volumes.poolReport,
   measure: volumes.measurements,
   checkpoint: volumes.checkpoint,
   promises: volumes.promises.answer,
-  deleteDivergence: volumes.divergences.remove,
+  async deleteDivergence(kept: KeptEpoch) {
+    if (guard.held !== undefined) throw new Error(`nothing is removed: ${guard.held}`)
+    return volumes.divergences.remove(kept)
+  },
 })
 
 /** Opens the facts about containers that outlast a run of the agent. */

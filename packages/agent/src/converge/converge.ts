@@ -18,7 +18,7 @@ import type { Drain } from '../routing/drain.ts'
 import type { StartNotes } from '../state/start-notes.ts'
 import type { DesiredSet } from './desired-set.ts'
 import { createLoop, type Scope } from './loop.ts'
-import { createOrphanWatch, type OrphanWatch } from './orphan-watch.ts'
+import { createOrphanWatch } from './orphan-watch.ts'
 import { createOwnContainers } from './own-containers.ts'
 import type { Requisites } from './requisites.ts'
 import { createRestartBackoff } from './restart-backoff.ts'
@@ -142,7 +142,9 @@ export function startConverging(deps: ConvergeDeps): Converger {
     setDesired(change, source) {
       desiredSet.apply(change, source)
       applyItems(deps, change, source)
-      noteRevision(orphans, change, source, { desired, nowMs: deps.monotonicMs() })
+      // Only a complete desired set from the server proves that an assignment is gone.
+      if (source === 'server' && change.complete)
+        orphans.addComplete({ assignments: new Set(desired.keys()), receivedMs: deps.monotonicMs() })
       if (change.complete) loop.nudge()
       else nudgeFor(change.items.map(({ assignmentId }) => assignmentId))
     },
@@ -193,18 +195,3 @@ function createVolumeParts(deps: ConvergeDeps) {
 
 const settledIds = (items: readonly DesiredItem[], inProgress: ReadonlySet<AssignmentId>): AssignmentId[] =>
   items.map(({ assignmentId }) => assignmentId).filter((id) => !inProgress.has(id))
-
-/**
- * Records the store revision of a desired set. Only a complete desired set from the server proves that an assignment is
- * gone.
- */
-function noteRevision(
-  orphans: OrphanWatch,
-  { revision, complete }: DesiredChange,
-  source: 'server' | 'disk',
-  { desired, nowMs }: { readonly desired: ReadonlyMap<AssignmentId, DesiredItem>; readonly nowMs: number },
-): void {
-  const assignments = new Set(desired.keys())
-  if (source === 'server' && complete) orphans.addComplete(revision, { assignments, receivedMs: nowMs })
-  else orphans.noteRevision(revision)
-}

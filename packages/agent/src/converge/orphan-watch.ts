@@ -1,6 +1,5 @@
-// Finds orphaned containers from the desired sets that arrive. A store restored from a backup may lack assignments that
-// are still desired, so after a complete desired set with an older revision no container is an orphan until an operator
-// restarts the agent. Orphans that are too many at once are kept and reported. See docs/design/agent.md#orphans.
+// Finds orphaned containers from the complete desired sets that arrive. Orphans that are too many at once are kept and
+// reported. See docs/design/agent.md#orphans.
 
 import type { AssignmentId } from '@holdfast/contract'
 import {
@@ -13,9 +12,7 @@ import {
 import type { Logger } from 'pino'
 
 export interface OrphanWatch {
-  /** Records the revision of a change or of the desired set on disk: neither proves that an assignment is gone. */
-  noteRevision(revision: number): void
-  addComplete(revision: number, set: CompleteSet): void
+  addComplete(set: CompleteSet): void
   /** Finds orphans in a full list of containers, with the complete desired sets received since the previous call. */
   find(own: readonly OwnContainer[], desired: ReadonlySet<AssignmentId>): readonly OwnContainer[]
 }
@@ -30,8 +27,6 @@ export function createOrphanWatch(
 ): OrphanWatch {
   const unevaluated: CompleteSet[] = []
   let marks: MissingMarks = new Map()
-  let newestRevision = 0
-  let wentBack = false
   let left = ''
 
   const reportLeft = (leave: readonly OwnContainer[]): void => {
@@ -42,25 +37,10 @@ export function createOrphanWatch(
     onLeft(names)
   }
 
-  const noteRevision = (revision: number): void => {
-    newestRevision = Math.max(newestRevision, revision)
-  }
   return {
-    noteRevision,
-    addComplete(revision, set) {
-      if (revision < newestRevision && !wentBack) {
-        wentBack = true
-        log.error(
-          { revision, newestRevision },
-          'store revision went back, orphan removal is off until the agent restarts',
-        )
-      }
-      noteRevision(revision)
-      unevaluated.push(set)
-    },
+    addComplete: (set) => void unevaluated.push(set),
     find(own, desired) {
       for (const set of unevaluated.splice(0)) marks = markMissing(marks, set, own)
-      if (wentBack) return []
       const { remove, leave } = classifyOrphans(marks, own, desired)
       reportLeft(leave)
       return remove

@@ -62,6 +62,8 @@ export interface MachineFacts {
 export interface DesiredChange {
   /** The store revision of the desired set. */
   readonly revision: number
+  /** The store of the server; absent in a change, and from an older server. */
+  readonly store?: { readonly epoch: string; readonly unconfirmed?: boolean | undefined }
   readonly complete: boolean
   readonly items: readonly DesiredItem[]
   readonly gone: readonly string[]
@@ -102,7 +104,7 @@ export interface SessionOptions {
   readonly state: NodeState
   machine(): MachineFacts
   /** Called at the beginning of each session, before its first desired set. */
-  onWelcome?(reported: ReportedRole): void
+  onWelcome?(reported: ReportedRole & { readonly session: number }): void
   onDesired(change: DesiredChange): void
   containers(): Promise<MachineContainer[]>
   /** All copies of volumes as last observed; reported after each complete desired set of a server that sends copies. */

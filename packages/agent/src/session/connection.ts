@@ -239,7 +239,7 @@ function applyDesired(
   const complete = message.type === 'complete'
   const delta = message.type === 'delta' ? message : undefined
   const { gone = [], unrouted = [], goneCopies = [], goneNetworks = [] } = delta ?? {}
-  const { routes, routers, copies, peers, offers, wipePool, networks } = message
+  const { store, routes, routers, copies, peers, offers, wipePool, networks } = message
   state.hasCopies ||= copies !== undefined
   state.hasNetworks ||= networks !== undefined
   options.onDesired({
@@ -250,7 +250,7 @@ function applyDesired(
     unrouted,
     goneCopies,
     goneNetworks,
-    ...defined({ routes, routers, copies, peers, offers, wipePool, networks }),
+    ...defined({ store, routes, routers, copies, peers, offers, wipePool, networks }),
     ...(message.type === 'complete' ? defined({ jobLogs: message.jobLogs }) : {}),
   })
   if (state.synced && !complete) return

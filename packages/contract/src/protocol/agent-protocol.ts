@@ -113,11 +113,19 @@ const poolDecisions = {
   wipePool: optional(poolWipeShape),
 }
 
+/** The store of the server, by which an agent recognises that it was restored from a backup. */
+export const shownStoreShape = object({
+  epoch: string(),
+  /** Until an operator has confirmed the epoch, an agent that knew another one removes nothing. */
+  unconfirmed: optional(boolean()),
+})
+
 /** All desired containers of the node at one store revision. The agent treats its other containers as orphans. */
 export const completeShape = object({
   type: oneOf(['complete']),
   session: integer(),
   revision: integer(),
+  store: optional(shownStoreShape),
   items: list(sentItemShape),
   templates: templatesShape,
   /** Every deployment of the tenant that has routes. */
@@ -143,6 +151,8 @@ export const deltaShape = object({
   type: oneOf(['delta']),
   session: integer(),
   revision: integer(),
+  /** Only in a change that is sent instead of a complete set. */
+  store: optional(shownStoreShape),
   items: list(sentItemShape),
   templates: templatesShape,
   gone: list(string()),

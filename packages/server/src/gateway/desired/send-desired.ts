@@ -20,6 +20,7 @@ import {
   type VolumeId,
 } from '@holdfast/contract'
 import { withoutPromises } from '@holdfast/core'
+import { epochAddress } from '../../store/epoch.ts'
 import { jobs, nodes } from '../../store/records.ts'
 import { inTenant } from '../../store/transaction.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
@@ -43,7 +44,8 @@ export function sendComplete(
   const assignments = index.assignmentsOf(session)
   const items = assignments.map(itemOf).filter((item) => item !== undefined)
   const routers = newRouters(index, session, clock.now())
-  const set = { session: session.epoch, revision: store.revision, ...splitTemplates(items), ...routers }
+  const numbers = { session: session.epoch, revision: store.revision, ...shownStore(store, session) }
+  const set = { ...numbers, ...splitTemplates(items), ...routers }
   const routes = allRoutes(index, session)
   const copies = allCopies(store, index, session)
   const networks = allNetworks(store, index.networks, session)
@@ -73,6 +75,14 @@ export function sendComplete(
   )
   const nothing = { ...set, items: [], templates: {}, gone: [] }
   if (send(session.socket, { type: 'delta', ...nothing, ...rest })) counts.deltas += 1
+}
+
+/** The epoch of the store. A store that was restored is confirmed by an operator, for all tenants or for one. */
+function shownStore(store: GatewayContext['store'], { tenant }: Session): Pick<Complete, 'store'> {
+  const found = store.get(epochAddress)?.record
+  if (found === undefined) return {}
+  const isConfirmed = found.unconfirmed !== true || found.confirmedTenants?.includes(tenant) === true
+  return { store: { epoch: found.epoch, ...(isConfirmed ? {} : { unconfirmed: true }) } }
 }
 
 /** The attempts of jobs whose logs the node keeps. Omitted while a job cannot be read, so that no log is deleted. */
