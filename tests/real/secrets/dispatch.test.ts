@@ -201,7 +201,7 @@ test('a registry credential is sealed for the node that pulls from it, and for n
       ['password', secret(password)],
     ])
     const written = await real.writer.writeVersion(tenant, { registryHost: host }, document, 0)
-    expect(written).toEqual({ kind: 'ok', version: 1 })
+    expect(written).toMatchObject({ kind: 'ok', version: 1 })
     const record = { v: 1, host, version: 1, updatedAt: '' }
     await write(world.store, (transaction) =>
       transaction.put(inTenant(tenant, registryCredentials, host), record),

@@ -10,6 +10,8 @@ import { credentialPath } from '../secrets/vault-path.ts'
 const CAUSES = {
   denied: 'cannot be read: the policy of the secrets store denies access',
   missing: 'has no material',
+  replaced:
+    'is not the version that was written: the secrets store was restored from a backup and has another document under its number',
   missing_key: 'lacks a key that a template names',
   store_unavailable: 'cannot be read: the secrets store does not answer',
   conflict: 'sets a variable that the environment sets as well',
@@ -85,7 +87,7 @@ export function secretTroubleText(
   const path = secrets.find((entry) => entry.name === secret)?.vault_path
   if (path === undefined) return `The variable ${secret} ${CAUSES[cause]}.`
   const text = `Secret ${secret} (${path}) ${CAUSES[cause]}.`
-  if (cause !== 'missing' && cause !== 'missing_key') return text
+  if (cause !== 'missing' && cause !== 'missing_key' && cause !== 'replaced') return text
   if (missing !== undefined) {
     const { key, variable, version } = missing
     return `Secret ${secret} (${path}): \`${key}\`, which ${variable} uses, is not in version ${version}. Add it with \`holdfast secret set ${path} --add --prompt ${key}\`, then run \`holdfast rollout restart ${name}\`.`

@@ -1,7 +1,7 @@
 // Decides which versions of which secrets a container gets: the version in its template, or else the initial version of
 // the secret; during a rotation also the rotation's other version. See docs/design/secrets.md#rotation.
 
-import type { ContainerTemplate, TemplateSecret } from '@holdfast/contract'
+import { type ContainerTemplate, defined, type TemplateSecret } from '@holdfast/contract'
 import { type ContainerVersions, containerVersions } from '../operations/secrets/rotation/proof.ts'
 import type { StoredCredential } from '../store/records.ts'
 
@@ -12,6 +12,8 @@ export interface EntryPlan {
   readonly current: number
   readonly next?: number
   readonly previous?: number
+  /** The time that the secrets store gave each version, by its number; a version without one is not compared. */
+  readonly storedAt?: { readonly [version: number]: string }
   /** Revision of the record of the secret. When the revision changes, a failed read may be repeated. */
   readonly revision: number
 }
@@ -45,7 +47,12 @@ function planEntry(
   found: ReturnType<FindCredential>,
 ): EntryPlan {
   const other = found === undefined ? {} : otherVersion(found.record, current)
-  return { name, namespace, label, current, ...other, revision: found?.modRevision ?? 0 }
+  const times = (found?.record.versions ?? []).flatMap(({ version, storedAt }) =>
+    storedAt === undefined ? [] : [[version, storedAt] as const],
+  )
+  const storedAt = times.length === 0 ? undefined : Object.fromEntries(times)
+  const revision = found?.modRevision ?? 0
+  return { name, namespace, label, current, ...other, ...defined({ storedAt }), revision }
 }
 
 /** Old containers also get the new version from the overlap phase on; new ones also get the old version in a cutover. */

@@ -54,6 +54,26 @@ test('two versions of one path are read in sequence, and a failed path is read o
   expect(asked).toEqual(['t db 1'])
 })
 
+test('a version of which the store has another document is not read', async () => {
+  const { asked, want, answer } = setUp()
+  const [written, other] = ['2026-11-19T03:00:00.123Z', '2026-11-19T04:00:00.456Z']
+  const given = { ...GOOD, storedAt: written }
+  for (const storedAt of [written, undefined]) {
+    const read = want(storedAt === undefined ? {} : { storedAt })
+    await answer(given)
+    expect(await read).toEqual(given)
+  }
+  const replaced = want({ storedAt: other })
+  await answer(given)
+  expect(await replaced).toEqual(failed('replaced'))
+  // The fault is of this version alone, and is remembered.
+  expect(await want({ storedAt: other })).toEqual(failed('replaced'))
+  const next = want({ version: 2 })
+  await answer(GOOD)
+  expect(await next).toEqual(GOOD)
+  expect(asked).toEqual(['t db 1', 't db 1', 't db 1', 't db 2'])
+})
+
 test('a failed path is not read again for 30 s or until its credential changes', async () => {
   const { clock, asked, want, answer } = setUp()
   const first = want()

@@ -5,10 +5,10 @@
 import type { TenantId } from '@holdfast/contract'
 import { createBoundedMap } from '../lib/bounded-map.ts'
 import { untilAborted } from '../lib/with-deadline.ts'
-import type { SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
+import type { ReadVersion, SecretDocument, SecretsReader } from '../ports/secrets-store.ts'
 import { createBulkhead } from './bulkhead.ts'
 
-export type ReadCause = 'denied' | 'missing' | 'store_unavailable'
+export type ReadCause = 'denied' | 'missing' | 'replaced' | 'store_unavailable'
 
 export type DocumentRead =
   | { readonly kind: 'ok'; readonly document: SecretDocument }
@@ -19,6 +19,8 @@ export interface DocumentRequest {
   readonly namespace: string
   readonly label: string
   readonly version: number
+  /** The time that the store gave the version when it was written; undefined if it is unknown. */
+  readonly storedAt?: string
   /** Revision of the record of the secret. A remembered failure applies to this revision only. */
   readonly revision: number
 }
@@ -52,8 +54,8 @@ export function createDocumentReads(options: DocumentReadsOptions): ReadDocument
     const answer = await lanes.run(tenant, ask, signal)
     // The deadline passed before the read could start, so no failure of the secret's path is recorded.
     if (answer === undefined) return UNAVAILABLE
-    if (answer.kind === 'ok') return answer
-    const cause = causeOf(answer.kind)
+    if (answer.kind === 'ok' && isWritten(request, answer)) return answer
+    const cause = answer.kind === 'ok' ? 'replaced' : causeOf(answer.kind)
     failures.record(request, cause)
     return { kind: 'failed', cause }
   }
@@ -75,6 +77,10 @@ export function createDocumentReads(options: DocumentReadsOptions): ReadDocument
 
 const pathOf = ({ tenant, namespace, label }: DocumentRequest): string => `${tenant}/${namespace}/${label}`
 
+/** Whether the document is the one that was written: a restored secrets store may give its number to another one. */
+const isWritten = (request: DocumentRequest, read: ReadVersion): boolean =>
+  request.storedAt === undefined || read.storedAt === undefined || request.storedAt === read.storedAt
+
 function causeOf(kind: 'absent' | 'denied' | 'unavailable'): ReadCause {
   if (kind === 'unavailable') return 'store_unavailable'
   return kind === 'absent' ? 'missing' : 'denied'
@@ -85,7 +91,7 @@ interface Failures {
   record(request: DocumentRequest, cause: ReadCause): void
 }
 
-/** Remembers failed reads. A missing version blocks only that version; every other failure blocks the whole path. */
+/** Remembers failed reads. A missing or replaced version blocks only that version; every other failure blocks the whole path. */
 function createFailures(nowMs: () => number): Failures {
   const known = createBoundedMap<string, { cause: ReadCause; until: number; revision: number }>(MAX_FAILURES)
   const ofVersion = (request: DocumentRequest): string => `${pathOf(request)}?${request.version}`
@@ -100,7 +106,8 @@ function createFailures(nowMs: () => number): Failures {
       return undefined
     },
     record(request, cause) {
-      const key = cause === 'missing' ? ofVersion(request) : pathOf(request)
+      const isOfVersion = cause === 'missing' || cause === 'replaced'
+      const key = isOfVersion ? ofVersion(request) : pathOf(request)
       known.set(key, { cause, until: nowMs() + FAILURE_BACKOFF_MS, revision: request.revision })
     },
   }

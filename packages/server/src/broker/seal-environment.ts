@@ -112,7 +112,9 @@ async function readEntry(
   for (const which of ['current', 'next', 'previous'] as const) {
     const version = plan[which]
     if (version === undefined) continue
-    const read = await readDocument({ tenant, namespace, label, version, revision }, signal)
+    const storedAt = plan.storedAt?.[version]
+    const wanted = { tenant, namespace, label, version, revision, ...defined({ storedAt }) }
+    const read = await readDocument(wanted, signal)
     if (read.kind === 'failed') return { kind: 'failed', secret: name, cause: read.cause }
     documents.set(which, revealed(read.document))
   }

@@ -47,6 +47,19 @@ export interface Done {
   readonly kind: 'ok'
 }
 
+/** A written version. `storedAt` is the time that the store gave it; undefined if the answer did not contain it. */
+export interface Written {
+  readonly kind: 'ok'
+  readonly version: number
+  readonly storedAt?: string
+}
+/** A version that was read, with the time that the store gave it when it was written. */
+export interface ReadVersion {
+  readonly kind: 'ok'
+  readonly document: SecretDocument
+  readonly storedAt?: string
+}
+
 export interface SecretVersion {
   readonly version: number
   readonly createdAt: string
@@ -76,7 +89,7 @@ export interface SecretsWriter extends SecretsStoreHealth {
     path: SecretPath,
     document: SecretDocument,
     cas: number,
-  ): Promise<{ readonly kind: 'ok'; readonly version: number } | Conflict | Denied | Unavailable>
+  ): Promise<Written | Conflict | Denied | Unavailable>
   /**
    * Writes a new version: the newest one, which must be `cas`, with the keys of `document` added or replaced. The other
    * keys are copied inside the store. `absent`: the newest version was destroyed, or the path was never written.
@@ -86,7 +99,7 @@ export interface SecretsWriter extends SecretsStoreHealth {
     path: SecretPath,
     document: SecretDocument,
     cas: number,
-  ): Promise<{ readonly kind: 'ok'; readonly version: number } | Absent | Conflict | Denied | Unavailable>
+  ): Promise<Written | Absent | Conflict | Denied | Unavailable>
   /** Returns the newest version and all versions of a secret; absent if the path was never written. */
   currentVersion(tenant: TenantId, path: SecretPath): Promise<VersionList | Absent | Denied | Unavailable>
   /** Destroys one version. Idempotent; succeeds for a version that does not exist. */
@@ -101,5 +114,5 @@ export interface SecretsReader extends SecretsStoreHealth {
     tenant: TenantId,
     path: SecretPath,
     version: number,
-  ): Promise<{ readonly kind: 'ok'; readonly document: SecretDocument } | Absent | Denied | Unavailable>
+  ): Promise<ReadVersion | Absent | Denied | Unavailable>
 }

@@ -6,6 +6,7 @@ import { type Secret, secret } from '../../ports/secret.ts'
 import type {
   Absent,
   Denied,
+  ReadVersion,
   SecretDocument,
   SecretPath,
   SecretsReader,
@@ -26,7 +27,7 @@ interface Child {
   readonly login: number
 }
 type Minted = Child | Denied | Unavailable
-type ReadResult = { kind: 'ok'; document: SecretDocument } | Absent | Denied | Unavailable
+type ReadResult = ReadVersion | Absent | Denied | Unavailable
 
 export function createSecretsReader(options: {
   readonly client: SecretsStoreClient
@@ -84,7 +85,9 @@ function decodeRead(answer: CallOutcome): ReadResult {
   if (answer.kind === 'refused') return unavailable('answer_invalid', 'no')
   if (answer.kind !== 'ok') return answer
   const document = decodeDocument(member(answer.body, 'data', 'data'))
-  return document === undefined ? unavailable('answer_invalid', 'no') : { kind: 'ok', document }
+  const storedAt = member(answer.body, 'data', 'metadata', 'created_time')
+  if (document === undefined) return unavailable('answer_invalid', 'no')
+  return { kind: 'ok', document, ...(typeof storedAt === 'string' ? { storedAt } : {}) }
 }
 
 function decodeDocument(data: unknown): SecretDocument | undefined {

@@ -29,10 +29,10 @@ afterAll(() => real.close())
 test('versions are written with check-and-set and read by their number', async () => {
   const tenant = await real.newTenant()
   expect(await real.writer.currentVersion(tenant, web)).toEqual({ kind: 'absent' })
-  expect(await real.writer.writeVersion(tenant, web, document(), 0)).toEqual({ kind: 'ok', version: 1 })
+  expect(await real.writer.writeVersion(tenant, web, document(), 0)).toMatchObject({ kind: 'ok', version: 1 })
   expect(await real.writer.writeVersion(tenant, web, document({ A: 'one' }), 0)).toEqual({ kind: 'conflict' })
   expect(await real.writer.writeVersion(tenant, web, document({ A: 'one' }), 2)).toEqual({ kind: 'conflict' })
-  expect(await real.writer.writeVersion(tenant, web, document({ A: 'two' }), 1)).toEqual({
+  expect(await real.writer.writeVersion(tenant, web, document({ A: 'two' }), 1)).toMatchObject({
     kind: 'ok',
     version: 2,
   })
@@ -40,6 +40,22 @@ test('versions are written with check-and-set and read by their number', async (
   expect(await real.readValues(tenant, 2)).toEqual([['A', 'two']])
   expect(await real.readValues(tenant, 3)).toEqual({ kind: 'absent' })
   expect(await real.readValues(tenant, 0)).toEqual({ kind: 'denied' })
+})
+
+test('a version has one time when it is written, read and listed, and its number another time in another store', async () => {
+  const tenant = await real.newTenant()
+  const first = await real.writer.writeVersion(tenant, web, document(), 0)
+  const patched = await real.writer.patchVersion(tenant, web, document({ A: 'one' }), 1)
+  const storedAt = [first, patched].map((one) => (one.kind === 'ok' ? one.storedAt : one))
+  expect(storedAt).toEqual([expect.stringMatching(/^20.*Z$/), expect.stringMatching(/^20.*Z$/)])
+  const read = await Promise.all([1, 2].map((version) => real.reader.readVersion(tenant, web, version)))
+  expect(read).toMatchObject(storedAt.map((one) => ({ storedAt: one })))
+  const listed = await real.writer.currentVersion(tenant, web)
+  expect(listed).toMatchObject({ versions: storedAt.map((createdAt) => ({ createdAt })) })
+  // A restored store has lost the first write and gives its number again.
+  const other = await real.newTenant()
+  const again = await real.writer.writeVersion(other, web, document(), 0)
+  expect(again.kind === 'ok' && again.storedAt).not.toBe(storedAt[0])
 })
 
 test('a patch adds and changes keys of the newest version and keeps the others unread', async () => {
@@ -50,7 +66,7 @@ test('a patch adds and changes keys of the newest version and keeps the others u
   await real.writer.writeVersion(tenant, web, document({ PASSWORD: CANARY, A: 'one' }), 0)
   expect(await patch({ B: 'two' }, 0)).toEqual({ kind: 'conflict' })
   expect(await patch({ B: 'two' }, 2)).toEqual({ kind: 'conflict' })
-  expect(await patch({ A: 'changed', B: 'two' }, 1)).toEqual({ kind: 'ok', version: 2 })
+  expect(await patch({ A: 'changed', B: 'two' }, 1)).toMatchObject({ kind: 'ok', version: 2 })
   const expected = [
     ['A', 'changed'],
     ['B', 'two'],
@@ -106,7 +122,7 @@ test('a destroyed version stays absent, and version numbers are never reused', a
       [2, true],
     ])
   }
-  expect(await real.writer.writeVersion(tenant, web, document(), 2)).toEqual({ kind: 'ok', version: 3 })
+  expect(await real.writer.writeVersion(tenant, web, document(), 2)).toMatchObject({ kind: 'ok', version: 3 })
   expect(await real.writer.deleteAll(tenant, { namespace: 'resources', label: 'never' })).toEqual({
     kind: 'ok',
   })
@@ -120,7 +136,7 @@ test('platform and tenants may be provisioned again and at the same time', async
   const tenant = tenantId()
   const racers = Array.from({ length: 6 }, () => real.writer.provisionTenant(tenant))
   for (const done of await Promise.all(racers)) expect(done).toEqual({ kind: 'ok' })
-  expect(await real.writer.writeVersion(tenant, web, document(), 0)).toEqual({ kind: 'ok', version: 1 })
+  expect(await real.writer.writeVersion(tenant, web, document(), 0)).toMatchObject({ kind: 'ok', version: 1 })
   expect(await real.writer.provisionTenant(tenant)).toEqual({ kind: 'ok' })
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
 })

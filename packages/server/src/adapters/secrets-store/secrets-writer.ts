@@ -13,6 +13,7 @@ import type {
   SecretVersion,
   Unavailable,
   VersionList,
+  Written,
 } from '../../ports/secrets-store.ts'
 import { provisionTenant, removeTenant } from './provision-tenant.ts'
 import { requireNamespaces, storePath } from './secret-path.ts'
@@ -53,7 +54,7 @@ async function writeVersion(
   document: SecretDocument,
   cas: number,
   signal: AbortSignal,
-): Promise<{ kind: 'ok'; version: number } | Conflict | Denied | Unavailable> {
+): Promise<Written | Conflict | Denied | Unavailable> {
   const answer = await sendDocument(store, 'POST', tenant, path, document, cas, signal)
   return answer.kind === 'absent' ? failure(answer) : answer
 }
@@ -67,7 +68,7 @@ async function sendDocument(
   document: SecretDocument,
   cas: number,
   signal: AbortSignal,
-): Promise<{ kind: 'ok'; version: number } | Absent | Conflict | Denied | Unavailable> {
+): Promise<Written | Absent | Conflict | Denied | Unavailable> {
   const to = storePath(tenant, 'data', path, store.granted)
   if (to === undefined) return { kind: 'denied' }
   const body = `{"options":{"cas":${Math.trunc(cas)}},"data":${documentText(document)}}`
@@ -76,7 +77,9 @@ async function sendDocument(
   if (answer.kind === 'refused') return explainRefusal(await readVersions(store, tenant, path, signal), cas)
   if (answer.kind !== 'ok') return failure(answer)
   const version = member(answer.body, 'data', 'version')
-  return typeof version === 'number' ? { kind: 'ok', version } : unavailable('answer_invalid', 'unknown')
+  const storedAt = member(answer.body, 'data', 'created_time')
+  if (typeof version !== 'number') return unavailable('answer_invalid', 'unknown')
+  return { kind: 'ok', version, ...(typeof storedAt === 'string' ? { storedAt } : {}) }
 }
 
 /** Explains a 400: it is a conflict if `cas` is not the current version number, otherwise an invalid answer. */

@@ -2,7 +2,7 @@
 // keys beside those of the newest version. The write is checked, then the version is written to the secrets store, then
 // one transaction lists it. A rejected write leaves no version (docs/design/secrets.md#two-store-writes).
 
-import { type Json, type Rejection, type SecretWritten, utf8Length } from '@holdfast/contract'
+import { defined, type Json, type Rejection, type SecretWritten, utf8Length } from '@holdfast/contract'
 import {
   checkSecretPath,
   checkSecretWrite,
@@ -152,7 +152,9 @@ function decideWrite(
     return { kind: 'abort', result: refused(abandoned()) }
   const [slot] = choice.slots
   const keys = [...document.keys]
-  const listed = { label, version, keys, bytes: document.bytes, createdAt: timestamp(deps.clock), slot }
+  const { storedAt } = staged.stagedVersion
+  const times = { createdAt: timestamp(deps.clock), ...defined({ storedAt }) }
+  const listed = { label, version, keys, bytes: document.bytes, ...times, slot }
   transaction.put(address, withVersion(stored ?? newCredential(namespace, label), listed))
   if (slot !== undefined) claimSlot(transaction, caller.tenant, 'secrets', slot, label)
   recordWritten(deps, transaction, write, version)

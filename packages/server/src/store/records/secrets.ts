@@ -37,6 +37,11 @@ export const storedCredentialShape = object({
       version: integer(),
       keys: list(string()),
       createdAt: string(),
+      /**
+       * The time that the secrets store gave the version. A restored secrets store may give another document the same number;
+       * its time is another one. Absent for versions of older servers, which are not compared.
+       */
+      storedAt: optional(string()),
       /** Upper bound of the document's size, in whole KiB so that it does not tell the length of a value. */
       bytes: optional(integer()),
     }),

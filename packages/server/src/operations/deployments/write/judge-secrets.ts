@@ -124,12 +124,13 @@ export function gatherSecrets(
     needed,
     quotas: choice.kind === 'full' ? [choice.quota] : [],
     crowded: checkVersions(store, tenant, spec, found, needed),
-    newVersions: staged.map(({ label, version, keys, bytes }) => ({
+    newVersions: staged.map(({ label, version, keys, bytes, stagedVersion }) => ({
       label,
       version,
       keys: [...keys],
       bytes,
       createdAt,
+      ...defined({ storedAt: stagedVersion.storedAt }),
       slot: slotOf.get(label),
     })),
     counts: {

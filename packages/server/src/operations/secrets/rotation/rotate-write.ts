@@ -1,6 +1,7 @@
 // Writes an accepted rotation step in the given transaction: each credential's record, the versions to destroy, the
 // revision of the deployment whose pins change, the event and the audit entry.
 
+import { defined } from '@holdfast/contract'
 import { pinOf } from '@holdfast/core'
 import { timestamp } from '../../../ports/clock.ts'
 import { declassifyStored } from '../../../ports/taint.ts'
@@ -62,7 +63,13 @@ function nextCredential(
       ? credential.versions
       : [
           ...credential.versions,
-          { version: own.version, keys: [...own.keys], bytes: own.bytes, createdAt: now },
+          {
+            version: own.version,
+            keys: [...own.keys],
+            bytes: own.bytes,
+            createdAt: now,
+            ...defined({ storedAt: own.stagedVersion.storedAt }),
+          },
         ]
   const listed = { ...credential, versions: versions.toSorted((a, b) => a.version - b.version) }
   return advancedCredential(listed, turn, now, { caller, deployment: stored.spec.name })

@@ -126,11 +126,12 @@ function withConsumer(credential: StoredCredential, consumer: Consumer): StoredC
 
 export function withVersion(
   credential: StoredCredential,
-  { version, keys, createdAt, bytes, slot }: NewVersion,
+  { version, keys, createdAt, storedAt, bytes, slot }: NewVersion,
 ): StoredCredential {
-  const versions = [...credential.versions, { version, keys, createdAt, ...defined({ bytes }) }].sort(
-    (a, b) => a.version - b.version,
-  )
+  const versions = [
+    ...credential.versions,
+    { version, keys, createdAt, ...defined({ storedAt, bytes }) },
+  ].sort((a, b) => a.version - b.version)
   return {
     ...credential,
     versions,

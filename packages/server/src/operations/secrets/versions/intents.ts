@@ -26,6 +26,8 @@ import { globally, type Transaction } from '../../../store/transaction.ts'
 export interface StagedVersion {
   readonly path: SecretPath
   readonly version: number
+  /** The time that the secrets store gave the version; absent if it is unknown. */
+  readonly storedAt?: string
   /** The id of the version's intent. */
   readonly intent: string
 }

@@ -9,7 +9,13 @@ import { defined, type Rejection } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { sleep } from '../../../lib/sleep.ts'
 import { type Clock, timestamp } from '../../../ports/clock.ts'
-import type { SecretDocument, SecretPath, SecretsWriter } from '../../../ports/secrets-store.ts'
+import type {
+  SecretDocument,
+  SecretPath,
+  SecretsWriter,
+  VersionList,
+  Written,
+} from '../../../ports/secrets-store.ts'
 import { intents } from '../../../store/records.ts'
 import { globally } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
@@ -67,7 +73,8 @@ export async function stageVersion(
     }
     const send = () => write(caller.tenant, path, document, cas)
     const written = await writeNumber(deps, caller, path, cas + 1, send)
-    if (written.kind === 'ok') return done({ path, version: cas + 1, intent })
+    if (written.kind === 'ok')
+      return done({ path, version: cas + 1, intent, ...defined({ storedAt: written.storedAt }) })
     // The version may have been written although no answer came, so its intent is left to the sweep of intents.
     if (written.kind === 'unavailable' && written.applied === 'unknown') return refused(storeUnavailable())
     await dropIntent(deps, intent)
@@ -93,12 +100,18 @@ async function writeNumber(
   const first = await send()
   if (first.kind !== 'unavailable' || first.applied === 'no') return first
   const found = await secrets.currentVersion(tenant, path)
-  if (found.kind === 'ok' && found.version >= number) return { kind: 'ok', version: number }
+  if (found.kind === 'ok' && found.version >= number) return listedVersion(found, number)
   if (found.kind !== 'ok' && found.kind !== 'absent') return first
   const second = await send()
   // The first write may have been applied after the read: then the second one is a conflict with it.
-  if (second.kind === 'conflict') return { kind: 'ok', version: number }
-  return second.kind === 'ok' ? second : first
+  if (second.kind !== 'conflict') return second.kind === 'ok' ? second : first
+  const again = await secrets.currentVersion(tenant, path)
+  return again.kind === 'ok' ? listedVersion(again, number) : { kind: 'ok', version: number }
+}
+
+function listedVersion({ versions }: VersionList, number: number): Written {
+  const listed = versions.find(({ version }) => version === number)?.createdAt
+  return { kind: 'ok', version: number, ...(listed ? { storedAt: listed } : {}) }
 }
 
 /** Reserves a version number; undefined if another writer has the number, or if its version is being destroyed. */
