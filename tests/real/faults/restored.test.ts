@@ -1,9 +1,9 @@
 // etcd is restored from an older backup while servers run. The servers detect the lower revision and neither serve nor
 // write from their cache; a restarted server reads the restored records, and no node loses a container.
 
-import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
-import { type Complete, joinTemplates } from '@holdfast/contract'
-import { aContainer } from '@holdfast/core/node/node-items.fixture'
+import type { DesiredChange } from '@holdfast/agent/ports/session'
+import { openStoreGuard } from '@holdfast/agent/state/store-guard'
+import { type Complete, defined, joinTemplates } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { deployments } from '@holdfast/server/store/records'
@@ -11,7 +11,14 @@ import { putDeployment, someTenant } from '@holdfast/server/store/records.fixtur
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { write } from '@holdfast/simulation/conformance/fixtures'
-import { type EtcdCluster, helloOf, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import {
+  type EtcdCluster,
+  helloOf,
+  makeTempFolder,
+  startEtcd,
+  uniqueName,
+  waitUntil,
+} from '@holdfast/testkit'
 import { backUp } from '@holdfast/testkit/faults/etcd-backup'
 import { dialRaw, openRaw, type RawAgent } from '@holdfast/testkit/session/raw-agent'
 import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
@@ -44,9 +51,9 @@ const wentBack = { name: 'StoreUnavailableError', message: expect.stringContaini
 test('a running server fails every call and writes nothing, and a restarted one serves the restored records', async () => {
   const root = `/${uniqueName('restored')}`
   const open = async () => {
-    const detected: number[] = []
+    const detected: string[] = []
     const options = { endpoints: cluster.endpoints, root, deadlineMs: 5_000 }
-    const one = await openTestStore({ ...options, onWentBack: (seen, found) => detected.push(seen - found) })
+    const one = await openTestStore({ ...options, onRestored: ({ message }) => detected.push(message) })
     onTestFinished(() => one.close())
     return { ...one, detected }
   }
@@ -111,12 +118,25 @@ test('no node loses a container: its running server sends nothing new, and a res
   const [after] = setsIn(returned)
   if (after === undefined) throw new Error('no complete set')
   expect(idsIn(after)).toEqual([])
-  const orphans = createOrphanWatch(pino({ enabled: false }))
-  for (const [minute, set] of [...setsIn(agent), after, after].entries())
-    orphans.addComplete(set.revision, {
-      assignments: new Set(idsIn(set)),
-      receivedMs: minute * 60_000,
-    })
-  const own = [aContainer('A', 'running', { assignmentId: assignment.id, generation: 1 })]
-  expect(orphans.find(own, new Set())).toEqual([])
+  const home = makeTempFolder('restored-agent')
+  onTestFinished(home.remove)
+  const guard = await openStoreGuard(
+    home.path,
+    { nodeId: node.nodeId, generation: 1 },
+    pino({ enabled: false }),
+  )
+  guard.noteSession(agent.session)
+  for (const set of setsIn(agent)) expect(guard.check(changeOf(set), new Map()).complete).toBe(true)
+  // The restored store has lost the first session, so it gives its number again.
+  guard.noteSession(returned.session)
+  expect(guard.check(changeOf(after), new Map()).complete).toBe(false)
+  await guard.settled()
+})
+
+const changeOf = (set: Complete): DesiredChange => ({
+  revision: set.revision,
+  complete: true,
+  items: joinTemplates(set),
+  gone: [],
+  ...defined({ store: set.store }),
 })

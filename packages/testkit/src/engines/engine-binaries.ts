@@ -9,6 +9,7 @@ import { env } from 'node:process'
 const BUILT = {
   etcd: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcd' },
   etcdctl: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcdctl' },
+  etcdutl: { engine: 'etcd', pinnedIn: 'etcd/go.mod', path: 'etcdutl' },
   vault: { engine: 'vault', pinnedIn: 'vault/go.mod', path: 'vault' },
   caddy: { engine: 'caddy', pinnedIn: 'caddy/go.mod', path: 'caddy' },
   'dockerd-29': { engine: 'docker', pinnedIn: 'docker/go.mod', path: 'dockerd' },

@@ -11,6 +11,8 @@ import { addEtcdMember, answersLinearizableRead, removeEtcdMember } from './etcd
 export interface EtcdMember {
   readonly name: string
   readonly endpoint: string
+  /** The address at which the members of the cluster reach this one. */
+  readonly peerUrl: string
   readonly dataDir: string
   /** Process id of the member's current process; changes with restart() and wipeAndReplace(). */
   readonly pid: number
@@ -60,6 +62,7 @@ export function launchMember(plan: MemberPlan): EtcdMember & { ready(): Promise<
   return {
     name: plan.name,
     endpoint: clientUrl(plan),
+    peerUrl: peerUrl(plan),
     dataDir,
     get pid() {
       return running.pid
