@@ -190,6 +190,10 @@ describe('an unresolved secret', () => {
     // A key or variable that the templates of the deployment do not name is not quoted.
     ['DB: missing_key 2 other URL', 'lacks a key that a template names.'],
     ['CACHE: missing_key 2 key URL', 'lacks a key that a template names.'],
+    [
+      'DB: replaced',
+      'Secret DB (resources/db) is not the version that was written: the secrets store was restored',
+    ],
     ['URL: too_large', 'The variable URL makes the environment too large to start a program with.'],
     ['broker_unavailable', 'The secrets cannot be resolved: no server that reads secrets can be reached.'],
     ['no_answer', 'The secrets cannot be resolved: the server did not answer in time.'],
