@@ -28,6 +28,7 @@ export {
   type StoreAccess,
   type StoreAccessTimes,
 } from './liveness/judge-store-access.ts'
+export { carriedHealth, faultsOf, nextHealth, nodeSince } from './liveness/node-faults.ts'
 export * from './networks/index.ts'
 export { failingContainers } from './node/container-cause.ts'
 export {

@@ -29,6 +29,9 @@ export const NODE_STATUSES = ['pending', 'ready', 'unreachable', 'failed'] as co
 export type NodeStatus = (typeof NODE_STATUSES)[number]
 /** The statuses of a node as the API shows them: a ready node with a fault is degraded. */
 export const SHOWN_NODE_STATUSES = [...NODE_STATUSES, 'degraded'] as const
+/** Why a node is degraded, the most severe first. */
+export const NODE_FAULTS = ['engine_silent', 'disk_pressure', 'pool_changed'] as const
+export type NodeFaultReason = (typeof NODE_FAULTS)[number]
 export const CLAIM_STATES = ['active', 'releasing'] as const
 
 export const capacityShape = object({
@@ -90,12 +93,24 @@ export const residencyShape = object({
 /** A tenant's claim on a node. `own` is false if another tenant, which is not named, still has to release the node. */
 export const claimShape = object({ own: boolean(), state: oneOf(CLAIM_STATES) })
 
+/** A part of a node that does not work. */
+export const nodeFaultShape = object({
+  /** One of NODE_FAULTS; newer servers may know other words. */
+  reason: string(),
+  since: string(),
+  /** True once the fault has lasted so long that the replicas of the node are replaced on other nodes. */
+  failed: optional(boolean()),
+})
+export type NodeFault = Infer<typeof nodeFaultShape>
+
 export const nodeShape = object({
   id: branded<NodeId>(),
   name: string(),
   status: oneOf(SHOWN_NODE_STATUSES),
-  /** Why the node is degraded: pool_changed; newer servers may know other words. Absent if it is not. */
+  /** Why the node is degraded: the reason of its most severe fault. Absent if it is not. */
   reason: optional(string()),
+  /** Everything for which the node is degraded, the most severe fault first; absent if it is not. */
+  faults: optional(list(nodeFaultShape)),
   schedulable: boolean(),
   /** Whether the node is draining. */
   draining: optional(boolean()),

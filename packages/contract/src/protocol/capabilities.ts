@@ -1,6 +1,7 @@
 // Capabilities of agents: the parts of a container template that an agent can carry out. An agent states its list in
 // `hello`; the server assigns and sends nothing that needs more. See docs/design/agent.md#capabilities
 
+import type { NodeFaultReason } from '../api/node.ts'
 import type { ContainerTemplate } from '../api/placement.ts'
 
 type OptionalKeys<T> = { [K in keyof T & string]-?: object extends Pick<T, K> ? K : never }[keyof T & string]
@@ -61,6 +62,14 @@ export const DIVERGENCES = 'divergences'
 /** The router of the node sends a stated share of requests to the replicas of a canary. */
 export const CANARY = 'canary'
 
+/** The agent reports with each heartbeat whether its engine answers. */
+export const ENGINE_HEALTH = 'engine_health'
+
+/** The capability of the agents that report about a fault of their node, and about its end. */
+const FAULT_CAPABILITIES: { readonly [reason in NodeFaultReason]?: string } = {
+  engine_silent: ENGINE_HEALTH,
+}
+
 /** The capabilities of an agent of this version. */
 export const AGENT_CAPABILITIES: readonly string[] = [
   ...new Set(Object.values(TEMPLATE_CAPABILITIES)),
@@ -71,6 +80,7 @@ export const AGENT_CAPABILITIES: readonly string[] = [
   PROMISES,
   DIVERGENCES,
   CANARY,
+  ENGINE_HEALTH,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */
@@ -91,6 +101,14 @@ export interface StatedAgent {
 
 export const capabilitiesOf = (agent: StatedAgent | undefined): readonly string[] =>
   agent?.capabilities ?? FIRST_CAPABILITIES
+
+const CAPABILITY_OF_FAULT = new Map<string, string>(Object.entries(FAULT_CAPABILITIES))
+
+/** Whether the agent reports about this fault of its node. */
+export function reportsFault(agent: StatedAgent, reason: string): boolean {
+  const needed = CAPABILITY_OF_FAULT.get(reason)
+  return needed !== undefined && capabilitiesOf(agent).includes(needed)
+}
 
 const MEMBERS = Object.entries(TEMPLATE_CAPABILITIES).map(
   ([path, capability]) => [path.split('.'), capability] as const,

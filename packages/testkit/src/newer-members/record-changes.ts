@@ -71,6 +71,11 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
         'storage.fault',
       ),
       degraded: identifiedBy('Each fault of the node has its own time.', 'degraded.reason', 'degraded.since'),
+      'health.faults': identifiedBy(
+        'The list changes with the faults.',
+        'health.faults.0.reason',
+        'health.faults.1.reason',
+      ),
       session: identifiedBy('Each session has its own epoch.', 'session.epoch'),
       attested: identifiedBy('The join token of each enrollment attests it.', 'generation'),
     },

@@ -1,8 +1,8 @@
 // Opens a session from a verified hello in one transaction: the epoch increases, which makes older sessions void, and the
 // node's record names this server replica as the holder. See docs/design/agent.md#session.
 
-import { defined, type Hello, type TenantId } from '@holdfast/contract'
-import { isLabelKey, isLabelValue } from '@holdfast/core'
+import { defined, type Hello, reportsFault, type TenantId } from '@holdfast/contract'
+import { carriedHealth, isLabelKey, isLabelValue } from '@holdfast/core'
 import { type AttestedLabels, attestLabels, markOf } from '../../operations/nodes/attest-labels.ts'
 import {
   addressRefusedEvent,
@@ -85,21 +85,23 @@ function openedNode(
 ): StoredNode {
   const { bootId, version, capabilities, engine, capacity, peerAddress, agentPeerAddress } = hello
   const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
-  const { refusedMark: _mark, refusedAddresses: _refused, ...kept } = others
+  const { refusedMark: _mark, refusedAddresses: _refused, health: _health, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
   const now = clock.now()
+  const epoch = node.session.epoch + 1
+  const health = carriedHealth(node, epoch, (reason) => reportsFault(hello, reason))
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter }),
+    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter, health }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },
     capacity,
     status: 'ready',
     statusSince: node.status === 'ready' ? node.statusSince : timestamp(clock),
-    session: { replica, epoch: node.session.epoch + 1, bootId },
+    session: { replica, epoch, bootId },
   }
 }
 

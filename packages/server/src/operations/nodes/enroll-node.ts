@@ -150,6 +150,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     storage: _storage,
     poolId: _pool,
     degraded: _degraded,
+    health: _health,
     draining,
     ...kept
   } = known ?? { v: 1 }

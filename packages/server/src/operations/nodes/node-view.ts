@@ -1,7 +1,7 @@
 // A stored node as its tenant sees it. If another tenant also claims the machine, that tenant's identity is not shown.
 
 import { defined, type Node, type TenantId, VERSION } from '@holdfast/contract'
-import { isOlder } from '@holdfast/core'
+import { faultsOf, isOlder } from '@holdfast/core'
 import { nodeNames, type StoredNode } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { globally } from '../../store/transaction.ts'
@@ -10,17 +10,18 @@ import type { Claim } from './claims.ts'
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
   const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, storage, agent } =
     node
-  const degraded = status === 'ready' ? node.degraded : undefined
+  const faults = faultsOf(node)
   return {
     id,
     name,
-    status: degraded === undefined ? status : 'degraded',
+    status: faults.length === 0 ? status : 'degraded',
     schedulable,
     controlPlane,
     labels,
     capacity,
     engine,
-    ...defined({ reason: degraded?.reason, storage, agentVersion: agent?.version }),
+    ...defined({ reason: faults[0]?.reason, storage, agentVersion: agent?.version }),
+    ...(faults.length === 0 ? {} : { faults: [...faults] }),
     ...(draining === true ? { draining } : {}),
     ...(agent !== undefined && isOlder(agent.version, VERSION) ? { agentOutdated: true } : {}),
     claims: claims.map((claim) => ({ own: claim.tenant === tenant, state: claim.state })),

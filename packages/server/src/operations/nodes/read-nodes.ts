@@ -8,7 +8,7 @@ import {
   type NodeSummary,
   type TenantId,
 } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { nodeSince, reject } from '@holdfast/core'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import { done, type Outcome, refusedBy } from '../caller.ts'
 import { jobBlockers } from '../jobs/jobs-on-node.ts'
@@ -80,7 +80,7 @@ export async function listNodeSummaries(
       ...defined({ reason, draining, agentVersion, agentOutdated }),
       country: node.attested.country ?? null,
       engineVersion: node.engine.version,
-      since: statusSince(node),
+      since: nodeSince(node),
       lastHeardAt: lastHeardAt(deps, node),
     }
   })
@@ -101,9 +101,6 @@ export async function listNodeReplicas(
   return listPage(store, request, () => replicasOn(store, tenant, found.record.id), key)
 }
 
-const statusSince = ({ status, degraded, statusSince: since }: StoredNode): string =>
-  status === 'ready' ? (degraded?.since ?? since) : since
-
 function viewOf(
   deps: ReadNodeDeps,
   tenant: TenantId,
@@ -112,7 +109,7 @@ function viewOf(
 ): Node {
   const { store, clock, residency } = deps
   const claims = claimsOf(store, node.name)
-  const heard = { since: statusSince(node), lastHeardAt: lastHeardAt(deps, node) }
+  const heard = { since: nodeSince(node), lastHeardAt: lastHeardAt(deps, node) }
   const view = { ...nodeView(node, tenant, claims), requested, ...heard }
   const isReleasing = claims.some((claim) => claim.tenant === tenant && claim.state === 'releasing')
   if (!isDraining(node) && !isReleasing) return view

@@ -10,6 +10,7 @@ import {
   type Recommendation,
   type TenantId,
 } from '@holdfast/contract'
+import { nodeSince } from '@holdfast/core'
 import {
   deploymentAttention,
   jobAttention,
@@ -106,8 +107,7 @@ function gatherNodes({ store, failsAfterMs }: AttentionDeps, tenant: TenantId) {
     const node: Node = nodeView(record, tenant, [])
     counted.add(node.status)
     if (!node.schedulable) cordoned += 1
-    const since =
-      record.status === 'ready' ? (record.degraded?.since ?? record.statusSince) : record.statusSince
+    const since = nodeSince(record)
     const failedAt = new Date(Date.parse(record.statusSince) + failsAfterMs).toISOString()
     return nodeAttention({ node, since, replicas: replicas.get(node.id) ?? 0, failedAt })
   })

@@ -12,6 +12,7 @@ import {
   map,
   NODE_STATUSES,
   type NodeId,
+  nodeFaultShape,
   nullable,
   object,
   oneOf,
@@ -76,8 +77,13 @@ export const storedNodeShape = object({
   storage: optional(storageShape),
   /** The pool that the node has since its enrollment. Another one in its place must not be used. */
   poolId: optional(string()),
-  /** Why a ready node is degraded; absent if it is not. */
+  /** Why the pool makes a ready node degraded; absent if it does not. */
   degraded: optional(object({ reason: string(), since: string() })),
+  /**
+   * The other faults that make a ready node degraded, as its agent reports them. Valid only for the session with this
+   * epoch: an older server keeps the member and does not update it.
+   */
+  health: optional(object({ epoch: integer(), faults: list(nodeFaultShape) })),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */
