@@ -22,6 +22,7 @@ import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
+import { createEngineWatch } from './observe/watch-engine.ts'
 import type { Engine, EngineVersion } from './ports/engine.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
@@ -129,6 +130,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const others = { ...routing.saved(), ...volumes.saved(), ...networks.saved() }
     file.save({ revision: change.revision, items: [...desired.values()], ...others })
   }
+  const engineWatch = createEngineWatch({ engine, monotonicMs })
   const session = options.startSession({
     state,
     machine: () => machineFacts(configuredFacts(options, keys, volumes.storage()), engineVersion, build),
@@ -137,6 +139,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       role.apply(reported, desired.values())
     },
     onDesired,
+    engineHealth: engineWatch.health,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes, guard),
     ...defined({ sampler: node.sampler }),
@@ -149,6 +152,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   return {
     async close() {
       session.close()
+      engineWatch.close()
       await volumes.close()
       keys?.close()
       await node.close()

@@ -10,6 +10,7 @@ import type {
   DesiredCopy,
   DesiredItem,
   DesiredNetwork,
+  EngineHealth,
   Hello,
   KeptEpoch,
   MachineContainer,
@@ -121,6 +122,8 @@ export interface SessionOptions {
   promises?(method: 'promises' | 'prepare', asked: readonly AskedVolume[]): Promise<PromiseAnswer[]>
   /** Deletes quarantined data: true if there was any. Rejects if the outcome is unknown. Absent: this node has no pool. */
   deleteDivergence?(kept: KeptEpoch): Promise<boolean>
+  /** Whether the engine answers, for each heartbeat. Absent: this agent does not watch it. */
+  engineHealth?(): EngineHealth
   /** Takes the samples that heartbeats carry. Absent: this node sends none. */
   readonly sampler?: Pick<NodeSampler, 'history' | 'sample' | 'now'>
   /** Opens streams. Absent: this node offers none. */

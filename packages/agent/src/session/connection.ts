@@ -335,9 +335,9 @@ function startHeartbeats(options: ConnectionOptions, state: ConnectionState, hea
   }, everyMs)
 }
 
-/** Sends the newest samples, if there are new ones. A ping replaces a heartbeat without samples. */
+/** Sends the newest samples, if there are new ones, and the health. A ping replaces a heartbeat without both. */
 async function sendHeartbeat(
-  { feed, log }: ConnectionOptions,
+  { feed, engineHealth, log }: ConnectionOptions,
   { socket, session }: ConnectionState,
   isPinged: boolean,
 ): Promise<void> {
@@ -345,6 +345,7 @@ async function sendHeartbeat(
     log.warn({ error: String(error) }, 'samples of usage failed')
     return undefined
   })
-  if (session === undefined || (isPinged && usage === undefined)) return
-  sendMessage(socket, { type: 'heartbeat', session, ...defined({ usage }) })
+  const engine = engineHealth?.()
+  if (session === undefined || (isPinged && usage === undefined && engine === undefined)) return
+  sendMessage(socket, { type: 'heartbeat', session, ...defined({ usage, engine }) })
 }

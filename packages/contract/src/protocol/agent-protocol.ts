@@ -4,7 +4,7 @@
 //   agent   hello              a signature over nonce, node id, generation and boot id
 //   server  welcome or close   the epoch of the session, or the reason why the session ends
 //   server  complete, delta    all desired containers each minute, and changes in between
-//   agent   heartbeat, status  a heartbeat each 10 s with the usage, and the state of containers after a change
+//   agent   heartbeat, status  a heartbeat each 10 s with usage and health, and the state of containers after a change
 //   agent   usage              samples of usage that the server lacks, after the start of a session
 //   both    call, answer       one request to the other side and its response
 //   server  open               requests a stream of bytes: logs, exec or quarantined data
@@ -198,9 +198,20 @@ export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 
   return { items, templates }
 }
 
+/** Whether the engine of the node answers. */
+export const engineHealthShape = object({
+  /** Milliseconds since its last answer, or since the start of the agent. */
+  silentMs: integer(),
+  /** Milliseconds since its first answer after which no check was without one; 0 if the last check was. */
+  steadyMs: integer(),
+})
+export type EngineHealth = Infer<typeof engineHealthShape>
+
 export const heartbeatShape = object({
   type: oneOf(['heartbeat']),
   session: integer(),
+  /** From an agent with the capability `engine_health`. */
+  engine: optional(engineHealthShape),
   /** The newest samples, for a server that keeps them. */
   usage: optional(sampleRoundShape),
 })

@@ -38,11 +38,16 @@ function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
   if (message.type === 'status') return message.pool === undefined || isValidPool(message.pool)
-  if (message.type === 'heartbeat') return message.usage === undefined || isValidRound(message.usage)
+  if (message.type === 'heartbeat')
+    return isValidHealth(message) && (message.usage === undefined || isValidRound(message.usage))
   if (message.type === 'usage') return isValidUsage(message)
   if (message.type === 'credit') return Number.isSafeInteger(message.bytes) && message.bytes >= 0
   return true
 }
+
+const isValidHealth = ({ engine }: Extract<AgentMessage, { type: 'heartbeat' }>): boolean =>
+  engine === undefined ||
+  [engine.silentMs, engine.steadyMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0)
 
 /** Longest unknown members of a hello and of one observation, in characters, because both are stored. */
 const MAX_UNKNOWN = 4096
