@@ -23,12 +23,20 @@ export {
   type MassFailureVerdict,
   type MassTimes,
 } from './liveness/detect-mass-failure.ts'
+export { type EngineState, judgeEngine } from './liveness/judge-engine.ts'
 export {
   judgeStoreAccess,
   type StoreAccess,
   type StoreAccessTimes,
 } from './liveness/judge-store-access.ts'
-export { carriedHealth, faultsOf, nextHealth, nodeSince } from './liveness/node-faults.ts'
+export {
+  carriedHealth,
+  faultsOf,
+  hasFailedEngine,
+  hasSilentEngine,
+  nextHealth,
+  nodeSince,
+} from './liveness/node-faults.ts'
 export * from './networks/index.ts'
 export { failingContainers } from './node/container-cause.ts'
 export {

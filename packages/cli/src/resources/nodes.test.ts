@@ -11,6 +11,10 @@ test('shows the used and total bytes of a pool, its fault, and nothing without a
 
 test('shows why a node is degraded', () => {
   expect(statusText({ status: 'degraded', reason: 'pool_changed' })).toBe('degraded (pool_changed)')
+  const faults = ['engine_silent', 'pool_changed'].map((reason) => ({ reason, since: '' }))
+  expect(statusText({ status: 'degraded', reason: 'engine_silent', faults })).toBe(
+    'degraded (engine_silent, pool_changed)',
+  )
   expect(statusText({ status: 'ready' })).toBe('ready')
 })
 

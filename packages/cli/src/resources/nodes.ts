@@ -46,8 +46,9 @@ export function workOf({ schedulable, draining, controlPlane, claims }: Node): s
 }
 
 /** The status of the node, and why it is degraded. */
-export function statusText({ status, reason }: Pick<Node, 'status' | 'reason'>): string {
-  return reason === undefined ? status : `${status} (${reason})`
+export function statusText({ status, reason, faults }: Pick<Node, 'status' | 'reason' | 'faults'>): string {
+  const reasons = faults?.map((fault) => fault.reason).join(', ') ?? reason
+  return reasons === undefined ? status : `${status} (${reasons})`
 }
 
 /** The version of the node's agent, and whether it is older than the server's; empty before its first session. */

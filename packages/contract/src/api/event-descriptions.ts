@@ -261,13 +261,21 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     data: { was: 'the previous status' },
   },
   'node.degraded': {
-    when: 'a part of a node is not as it was; `reason` is `pool_changed` if its storage pool is another one than before',
-    severity: ['warning'],
+    when: 'a part of a node does not work; `reason` is `engine_silent` if its container engine does not answer, published again as an error when its replicas are replaced, and `pool_changed` if its storage pool is another one than before',
+    severity: ['warning', 'error'],
     subjects: ['Node'],
     data: {
-      poolId: 'the pool that the node had',
-      found: 'the pool that its agent found; null if it is unknown',
+      since: 'since when the part does not work; with `engine_silent`',
+      failed: 'whether the replicas of the node are replaced on other nodes; with `engine_silent`',
+      poolId: 'the pool that the node had; with `pool_changed`',
+      found: 'the pool that its agent found, null if it is unknown; with `pool_changed`',
     },
+  },
+  'node.recovered': {
+    when: 'a part of a node works again; `reason` is that of the event `node.degraded` before',
+    severity: ['info'],
+    subjects: ['Node'],
+    data: { since: 'since when the part did not work' },
   },
   'node.cordoned': {
     when: 'a node is cordoned, uncordoned or starts to drain; `reason` is `cordoned`, `uncordoned` or `draining`',

@@ -64,6 +64,7 @@ export const EVENT_TYPES = [
   'node.unreachable',
   'node.failed',
   'node.degraded',
+  'node.recovered',
   'node.cordoned',
   'node.drained',
   'node.claim_released',

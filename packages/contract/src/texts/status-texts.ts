@@ -234,8 +234,8 @@ export const NODE_STATUS_TEXTS: { readonly [status in Node['status']]: WordText 
   ready: { meaning: 'The agent sends heartbeats. The node accepts replicas unless it is cordoned.' },
   degraded: {
     meaning:
-      'The agent sends heartbeats, but a part of the machine is not as it was. With the reason pool_changed, the storage pool is another one than before: the node gets no new volume work.',
-    next: 'Restore the former pool and restart the agent. If it is lost, enroll the node again: it then uses the new pool.',
+      'The agent sends heartbeats, but a part of the machine does not work; the reason says which. engine_silent: the container engine does not answer, so the node gets no new work, and replicas that mount no volume are replaced on other nodes if it stays silent. pool_changed: the storage pool is another one than before, so the node gets no new volume work.',
+    next: 'engine_silent: restart the container engine of the machine. pool_changed: restore the former pool and restart the agent; if it is lost, enroll the node again, and it uses the new pool.',
   },
   unreachable: {
     meaning: 'The agent has sent no heartbeat for a while. Containers of the node are presumed to run.',
@@ -252,6 +252,10 @@ export const REFUSAL_TEXTS = {
   node_not_ready: {
     meaning: 'The agent of the node is not connected, or the node has failed.',
     next: 'Start the agent, or repair the machine.',
+  },
+  engine_silent: {
+    meaning: 'The container engine of the node does not answer.',
+    next: 'Restart the container engine of the machine, for example with `systemctl restart docker`.',
   },
   node_cordoned: {
     meaning: 'The node is closed for new work, by cordon or drain.',

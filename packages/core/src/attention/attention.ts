@@ -30,7 +30,7 @@ export function deploymentAttention({ name, uid, status, since }: DeploymentFact
 }
 
 export interface NodeSituation {
-  readonly node: Pick<Node, 'id' | 'name' | 'status' | 'reason'>
+  readonly node: Pick<Node, 'id' | 'name' | 'status' | 'reason' | 'faults'>
   readonly since: string
   /** Number of replicas on the node. */
   readonly replicas: number
@@ -51,7 +51,12 @@ export function nodeAttention({ node, since, replicas, failedAt }: NodeSituation
     return [{ severity: 'warning', subject, code: 'unreachable', text, since }]
   }
   if (status !== 'degraded') return []
-  return [{ severity: 'warning', subject, code: reason, text: `Node ${name} is degraded: ${reason}.`, since }]
+  const isFailing = node.faults?.some(({ failed }) => failed === true) === true
+  const text =
+    reason === 'engine_silent'
+      ? `The container engine of node ${name} does not answer; ${onIt}. Restart the engine.`
+      : `Node ${name} is degraded: ${reason}.`
+  return [{ severity: isFailing ? 'error' : 'warning', subject, code: reason, text, since }]
 }
 
 export interface VolumeSituationShown {

@@ -54,8 +54,8 @@ test('a report in a new session drops what an older server left from the session
 test('a new session keeps the faults that its agent reports about', () => {
   const health = { epoch: 3, faults: [ENGINE, DISK] }
   const isReported = (reason: string) => reason === 'engine_silent'
-  expect(carriedHealth({ ...READY, health }, 4, isReported)).toEqual({ epoch: 4, faults: [ENGINE] })
-  expect(carriedHealth({ ...READY, health }, 4, () => false)).toBeUndefined()
+  expect(carriedHealth({ ...READY, health }, isReported)).toEqual({ epoch: 4, faults: [ENGINE] })
+  expect(carriedHealth({ ...READY, health }, () => false)).toBeUndefined()
   const left = { epoch: 2, faults: [ENGINE] }
-  expect(carriedHealth({ ...READY, health: left }, 4, isReported)).toBeUndefined()
+  expect(carriedHealth({ ...READY, health: left }, isReported)).toBeUndefined()
 })

@@ -28,6 +28,16 @@ export function faultsOf({ status, session, degraded, health }: FaultyNode): rea
   return inOrder(degraded === undefined ? reported : [...reported, degraded])
 }
 
+const engineFault = (node: FaultyNode): NodeFault | undefined =>
+  faultsOf(node).find(({ reason }) => reason === 'engine_silent')
+
+/** Whether the engine of the node does not answer. */
+export const hasSilentEngine = (node: FaultyNode): boolean => engineFault(node) !== undefined
+
+/** Whether the engine was silent for so long that the node counts as failed for its replicas. */
+export const hasFailedEngine = (node: FaultyNode): boolean =>
+  node.health !== undefined && engineFault(node)?.failed === true
+
 /** Since when the node has its status. */
 export const nodeSince = (node: FaultyNode): string =>
   faultsOf(node)
@@ -56,12 +66,11 @@ export function nextHealth(
  */
 export function carriedHealth(
   { session, health }: Pick<FaultyNode, 'session' | 'health'>,
-  epoch: number,
   isReported: (reason: string) => boolean,
 ): NodeHealth | undefined {
   if (health?.epoch !== session.epoch) return undefined
   const faults = health.faults.filter(({ reason }) => isReported(reason))
-  return faults.length === 0 ? undefined : { ...health, epoch, faults }
+  return faults.length === 0 ? undefined : { ...health, epoch: session.epoch + 1, faults }
 }
 
 const REASONS: readonly string[] = NODE_FAULTS

@@ -46,6 +46,7 @@ describe('a valid configuration', () => {
         heartbeatSeconds: 10,
         unreachableSeconds: 40,
         failedSeconds: 120,
+        engineSilentSeconds: 30,
         massWindowSeconds: 60,
         massHoldSeconds: 600,
       },

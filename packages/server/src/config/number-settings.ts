@@ -122,6 +122,12 @@ export const livenessShape = object({
     86_400,
     'A node has failed after this time without a heartbeat; its stateless replicas are replaced',
   ),
+  engineSilentSeconds: count(
+    30,
+    3,
+    86_400,
+    'A node is degraded after this time without an answer of its engine; the engine has failed after failedSeconds',
+  ),
   massWindowSeconds: count(60, 1, 3600, 'Nodes that become silent within this time are a mass failure'),
   massHoldSeconds: count(600, 1, 86_400, 'How long replicas on the nodes of a mass failure are not replaced'),
 })

@@ -5,6 +5,8 @@ import type { Config } from '../config/schema.ts'
 import type { FailureTimes } from '../liveness/failure-detector.ts'
 
 export interface GatewayTimes extends FailureTimes {
+  /** Silence of a node's engine after which the node is degraded. */
+  readonly engineSilentMs: number
   /** How long the gateway keeps its sessions without a fresh view of the store, while other server replicas have one. */
   readonly cutOffMs: number
   /** The sessions of a gateway that is cut off from the store end at random times within this time. */
@@ -40,6 +42,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   heartbeatMs: 10_000,
   unreachableMs: 40_000,
   failedMs: 120_000,
+  engineSilentMs: 30_000,
   massWindowMs: 60_000,
   massHoldMs: 600_000,
   awayMs: 15_000,
@@ -69,6 +72,7 @@ export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'v
     heartbeatMs: heartbeatSeconds * 1000,
     unreachableMs: unreachableSeconds * 1000,
     failedMs: failedSeconds * 1000,
+    engineSilentMs: liveness.engineSilentSeconds * 1000,
     massWindowMs: massWindowSeconds * 1000,
     massHoldMs: massHoldSeconds * 1000,
     awayMs: heartbeatSeconds * 1500,

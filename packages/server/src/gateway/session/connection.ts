@@ -5,6 +5,7 @@ import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
+import { acceptEngineHealth } from '../reports/accept-engine-health.ts'
 import { acceptNetworks } from '../reports/accept-networks.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
 import { acceptPool } from '../reports/accept-pool.ts'
@@ -192,6 +193,8 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   session.heardAt = performance.now()
   if (message.type === 'heartbeat' && message.usage !== undefined)
     usage.accept(session, message.usage, isAssigned)
+  if (message.type === 'heartbeat' && message.engine !== undefined)
+    void acceptEngineHealth(context, session, message.engine, session.heardAt)
   if (message.type === 'usage') usage.refill(session, message, isAssigned)
   if (message.type === 'answer') calls.settle(session, message)
   if (message.type === 'credit' || message.type === 'end') receiveStreamMessage(session, message)

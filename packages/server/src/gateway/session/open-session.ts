@@ -89,8 +89,7 @@ function openedNode(
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
   const now = clock.now()
-  const epoch = node.session.epoch + 1
-  const health = carriedHealth(node, epoch, (reason) => reportsFault(hello, reason))
+  const health = carriedHealth(node, (reason) => reportsFault(hello, reason))
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
@@ -101,7 +100,7 @@ function openedNode(
     capacity,
     status: 'ready',
     statusSince: node.status === 'ready' ? node.statusSince : timestamp(clock),
-    session: { replica, epoch, bootId },
+    session: { replica, epoch: node.session.epoch + 1, bootId },
   }
 }
 

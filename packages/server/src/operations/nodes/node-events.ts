@@ -1,7 +1,7 @@
 // The events about a node. `node.cordoned` is used for both cordon and uncordon; the event's reason
 // distinguishes the two.
 
-import type { Infer, nodeShape } from '@holdfast/contract'
+import type { Infer, NodeFault, nodeShape } from '@holdfast/contract'
 import type { StoredNode } from '../../store/records.ts'
 import type { NewEvent } from '../record-write.ts'
 import type { RefusedLabel } from './attest-labels.ts'
@@ -87,6 +87,38 @@ export function poolChangedEvent(node: StoredNode): NewEvent {
     reason: 'pool_changed',
     message: `The storage pool of node ${node.name} is another one than before. The node gets no new volume work. Restore the former pool, or enroll the node again to use the new one.`,
     data: { poolId, found },
+  }
+}
+
+/** The event of a node whose engine does not answer: at first, and when it has failed. */
+export function engineSilentEvent(
+  { id, name }: NodeIdentity,
+  { since, failed = false }: NodeFault,
+): NewEvent {
+  const effect = failed
+    ? 'Its replicas are unknown: those that mount no volume are replaced on other nodes, and no route leads to it.'
+    : 'It gets no new work.'
+  return {
+    type: 'node.degraded',
+    severity: failed ? 'error' : 'warning',
+    subject: nodeSubject({ id, name }),
+    cause: `engine ${since} ${failed}`,
+    reason: 'engine_silent',
+    message: `The container engine of node ${name} has not answered since ${since}. ${effect} Restart the engine, for example with systemctl restart docker.`,
+    data: { since, failed },
+  }
+}
+
+/** The event of a node whose engine answers again. */
+export function engineRecoveredEvent({ id, name }: NodeIdentity, { since }: NodeFault): NewEvent {
+  return {
+    type: 'node.recovered',
+    severity: 'info',
+    subject: nodeSubject({ id, name }),
+    cause: `engine ${since}`,
+    reason: 'engine_silent',
+    message: `The container engine of node ${name} answers again. It was silent since ${since}.`,
+    data: { since },
   }
 }
 
