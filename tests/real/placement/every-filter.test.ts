@@ -31,6 +31,10 @@ const NODES = {
   steady: aNode('steady', { agent, ...german }),
   neighbour: aNode('neighbour', { agent }),
   silent: aNode('silent', { agent, status: 'pending' }),
+  hung: aNode('hung', {
+    agent,
+    health: { epoch: 1, faults: [{ reason: 'engine_silent', since: '2026-01-01T00:00:00.000Z' }] },
+  }),
   cordoned: aNode('cordoned', { agent, schedulable: false }),
   reserved: aNode('reserved', { agent, controlPlane: true }),
   claimed: aNode('claimed', { agent }),
@@ -48,6 +52,7 @@ interface Row {
 const resides = (residency: object) => ({ placement: { residency } })
 const ROWS: { readonly [name in FilterName]: Row } = {
   readiness: { node: 'silent' },
+  engine: { node: 'hung' },
   cordon: { node: 'cordoned' },
   control_plane_node: { node: 'reserved' },
   claims: { node: 'claimed' },

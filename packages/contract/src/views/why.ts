@@ -23,6 +23,7 @@ import {
 /** The filters that can refuse a node, in the order in which the API lists refusals. */
 export const FILTERS = [
   'readiness',
+  'engine',
   'cordon',
   'control_plane_node',
   'claims',

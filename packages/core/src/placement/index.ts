@@ -8,6 +8,7 @@ export {
   type Placing,
   type SchedulingView,
   sameAgent,
+  sameFaults,
 } from '../scheduling/index.ts'
 export { createPickReasons, type PickReasons } from './ahead/pick-reasons.ts'
 export { plannedEffects } from './ahead/planned-effects.ts'

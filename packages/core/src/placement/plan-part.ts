@@ -8,7 +8,13 @@ import { isUnchanged, removeReplacedLost } from '../rollout/plan-replicas.ts'
 import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { desiredReplicas } from '../scaling/desired-replicas.ts'
-import { leaveForbidden, mayStayForNow, type Placing, type Whereabouts } from '../scheduling/index.ts'
+import {
+  isSilent,
+  leaveForbidden,
+  mayStayForNow,
+  type Placing,
+  type Whereabouts,
+} from '../scheduling/index.ts'
 import { assignmentId } from './assignment-id.ts'
 import { type ChosenNodes, chooseNodes } from './choose-nodes.ts'
 import { countedChanges } from './counted-changes.ts'
@@ -121,7 +127,10 @@ function whereabouts(
       const refusal = refusals.get(id)
       return refusal === undefined || mayStayForNow(refusal)
     },
-    answers: (id) => nodeOf(id)?.status === 'ready',
+    answers(id) {
+      const node = nodeOf(id)
+      return node?.status === 'ready' && !isSilent(node)
+    },
     seen,
     isOverdue: ({ assignedAt }) => now > Math.max(Date.parse(assignedAt) + progressDeadlineMs, graceUntil),
     most: DISPLACED_AT_ONCE,

@@ -33,6 +33,8 @@ export interface NodeFacts {
   readonly requested: Capacity
   /** Maps a deployment name to the number of its replicas that are assigned to the node. */
   readonly replicas: ReadonlyMap<string, number>
+  /** Why the node is degraded, as words of NODE_FAULTS; absent if it is not. */
+  readonly faults?: readonly string[] | undefined
   /** The node's storage pool; absent if it has none, and in the facts for workloads that store nothing. */
   readonly pool?: PoolFacts | undefined
 }

@@ -3,6 +3,7 @@
 import type { Capacity } from '@holdfast/contract'
 import type { NodeFacts } from './facts.ts'
 import { sameAgent } from './filters/agent-version.ts'
+import { sameFaults } from './filters/engine.ts'
 import { sameStand } from './residency.ts'
 
 export interface HeldNode extends NodeFacts {
@@ -29,6 +30,7 @@ export function sameRecord(before: NodeFacts, after: NodeFacts): boolean {
     before.controlPlane === after.controlPlane &&
     before.claim === after.claim &&
     sameAgent(before.agent, after.agent) &&
+    sameFaults(before, after) &&
     sameStand(before, after)
   )
 }
@@ -55,6 +57,7 @@ type RecordFact =
   | 'controlPlane'
   | 'claim'
   | 'agent'
+  | 'faults'
   | 'labels'
   | 'hiddenCountry'
 

@@ -25,6 +25,7 @@ const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
 /** Maps the name of a filter to a function that decides whether a node satisfies the filter. */
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
+  engine: (_w, n) => n.faults?.includes('engine_silent') !== true,
   cordon: (_w, n) => n.schedulable,
   control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane || w.returnsTo?.includes(n.id) === true,
   claims: (_w, n) => n.claim === 'sole',

@@ -13,6 +13,7 @@ import {
 } from '@holdfast/contract'
 import {
   desiredResidency,
+  faultsOf,
   type MountedVolume,
   type NamedNetwork,
   type NodeFacts,
@@ -69,7 +70,9 @@ export function nodeFacts(
   const known = { id, name, status, schedulable, controlPlane, labels, attested, capacity, agent }
   // Consumers of volumes need the pool and claim nothing of it; the claims are facts for placing volumes only.
   const pool = storage && { poolBytes: storage.poolBytes, claimedBytes: 0, fault: storage.fault }
-  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas, pool }
+  const found = faultsOf(node).map(({ reason }) => reason)
+  const faults = found.length === 0 ? undefined : found
+  return { ...known, hiddenCountry: hiddenCountry(node), claim, requested, replicas, pool, faults }
 }
 
 /** The country that a node's join token attested, if the node advertised labels that were refused. */

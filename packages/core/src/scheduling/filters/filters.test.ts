@@ -13,6 +13,7 @@ import { antiAffinity } from './anti-affinity.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
+import { engine } from './engine.ts'
 import { PLACEMENT_FILTERS } from './index.ts'
 import { labelConstraint } from './label-constraint.ts'
 import { namedNode } from './named-node.ts'
@@ -69,6 +70,7 @@ test('filters that report a record fact are those whose refusals are news when t
   const names = PLACEMENT_FILTERS.filter(({ reportsRecordFact }) => reportsRecordFact).map(({ name }) => name)
   expect(names).toEqual([
     'readiness',
+    'engine',
     'cordon',
     'control_plane_node',
     'claims',
@@ -106,6 +108,19 @@ checkTable(readiness, [
 ])
 
 const cordoned = { required: { schedulable: true }, reported: { schedulable: false } }
+checkTable(engine, [
+  ['with an engine that answers', {}, {}],
+  ['degraded for another reason', {}, { faults: ['pool_changed'] }],
+  [
+    'with a silent engine',
+    {},
+    { faults: ['engine_silent', 'pool_changed'] },
+    {
+      ...{ code: 'engine_silent', required: 'answering', reported: 'silent' },
+    },
+  ],
+])
+
 checkTable(cordon, [
   ['open', {}, { schedulable: true }],
   ['cordoned', {}, { schedulable: false }, { code: 'node_cordoned', ...cordoned }],

@@ -51,6 +51,8 @@ const TEXTS: { readonly [kind in ChangeKind]: TextOf } = {
 const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } = {
   control_plane_node: (nodeName) =>
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,
+  engine_silent: (nodeName) =>
+    `Restart the container engine of ${nodeName} (systemctl restart docker), or enroll another node.`,
   node_claims_releasing: (nodeName) =>
     `Enroll another node: this tenant is releasing its claim on ${nodeName}.`,
   storage_pool_missing: (nodeName) => `Give ${nodeName} a storage pool, or enroll a node that has one.`,

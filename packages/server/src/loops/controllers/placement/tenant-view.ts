@@ -11,6 +11,7 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import {
+  hasFailedEngine,
   type NodeDisposition,
   type NodeFacts,
   type RetryTrigger,
@@ -24,6 +25,7 @@ import {
   placeOf,
   type SchedulingView,
   sameAgent,
+  sameFaults,
 } from '@holdfast/core/placement'
 import { isDraining } from '../../../operations/nodes/drain-node.ts'
 import type { Quotas } from '../../../quotas/quotas.ts'
@@ -164,8 +166,8 @@ export function createEmptyView(
 function dispositionOf(state: State, id: NodeId): NodeDisposition {
   const node = state.store.get(inTenant(state.tenant, nodes, id))?.record
   if (node === undefined) return 'absent'
-  // A failed node counts as failed even while it is being drained.
-  if (node.status === 'failed') return 'failed'
+  // A failed node counts as failed even while it is being drained. So does one whose engine has failed.
+  if (node.status === 'failed' || hasFailedEngine(node)) return 'failed'
   return isDraining(node) || isReleasing(state, node) ? 'leaving' : 'staying'
 }
 
@@ -291,7 +293,7 @@ function applyNode(state: State, id: NodeId): RetryTrigger[] {
 
 function changesOf(before: NodeFacts, now: NodeFacts): RetryTrigger[] {
   const kinds: RetryTrigger[] = []
-  if (before.status !== now.status) kinds.push('node_status')
+  if (before.status !== now.status || !sameFaults(before, now)) kinds.push('node_status')
   if (before.schedulable !== now.schedulable) kinds.push('node_schedulable')
   if (before.controlPlane !== now.controlPlane) kinds.push('node_role')
   if (before.claim !== now.claim) kinds.push('node_claims')

@@ -3,6 +3,7 @@
 import { type Assignment, type NodeId, ownerOf, type ResidencyRules, type TenantId } from '@holdfast/contract'
 import {
   desiredReplicas,
+  hasFailedEngine,
   isReady,
   type NodeDisposition,
   stableAssignments,
@@ -72,7 +73,10 @@ export function createCourse(
   const { store, tenant, nodesBefore } = deps
   const placementBefore = store.get(placementAt(tenant, ownerOf('deployment', current.uid)))?.record
   const placed = placementBefore?.assignments ?? []
-  const wasThere = (id: NodeId) => (nodesBefore.get(id)?.status ?? 'failed') !== 'failed'
+  const wasThere = (id: NodeId): boolean => {
+    const node = nodesBefore.get(id)
+    return node !== undefined && node.status !== 'failed' && !hasFailedEngine(node)
+  }
   return {
     name: current.spec.name,
     stored,

@@ -1,7 +1,7 @@
 // The agents of a dry run: on a ready node, every desired container becomes ready and every other one is removed.
 
 import type { Assignment, AssignmentId, Owner, TenantId } from '@holdfast/contract'
-import { isReady } from '@holdfast/core'
+import { hasSilentEngine, isReady } from '@holdfast/core'
 import { isRunning } from '@holdfast/core/placement'
 import {
   containerProof,
@@ -82,7 +82,8 @@ function begin({ store, tenant, elapsedMs, seen, busy }: Agents, owner: Owner): 
     const { id, nodeId, templateHash } = assignment
     const isBusy = busy.get(id)?.assignment.desired === assignment.desired
     if (isBusy || isDone({ store, tenant }, assignment)) continue
-    if (store.get(inTenant(tenant, nodes, nodeId))?.record.status !== 'ready') continue
+    const node = store.get(inTenant(tenant, nodes, nodeId))?.record
+    if (node?.status !== 'ready' || hasSilentEngine(node)) continue
     const isStopping = !isRunning(assignment)
     const hasCheck = placement.templates[templateHash]?.healthCheck !== undefined
     const durationMs = isStopping ? REPORT_MS : hasCheck ? CHECKED_START_MS : START_MS
