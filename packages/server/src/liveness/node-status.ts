@@ -2,6 +2,7 @@
 // session does this, or the owner of the shard if the session has no holder. See docs/design/liveness.md#node-states.
 
 import type { NodeId, NodeStatus, TenantId } from '@holdfast/contract'
+import { hasFailedEngine } from '@holdfast/core'
 import { nodeSubject } from '../operations/nodes/node-events.ts'
 import { type NewEvent, recordEvent } from '../operations/record-write.ts'
 import { type Clock, timestamp } from '../ports/clock.ts'
@@ -27,9 +28,13 @@ export function statusAfterSilence(
   return silentMs >= failedMs && current === 'unreachable' ? 'failed' : undefined
 }
 
-/** Whether the node has failed. The last observations of replicas on a failed node are no longer valid. */
-export const isLost = (store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean =>
-  store.get(inTenant(tenant, nodes, id))?.record.status === 'failed'
+/**
+ * Whether the node has failed, or its engine has. The last observations of replicas on such a node are no longer valid.
+ */
+export function isLost(store: Pick<Store, 'get'>, tenant: TenantId, id: NodeId): boolean {
+  const node = store.get(inTenant(tenant, nodes, id))?.record
+  return node !== undefined && (node.status === 'failed' || hasFailedEngine(node))
+}
 
 /** Facts for the text of a status event. */
 export interface StatusFacts {

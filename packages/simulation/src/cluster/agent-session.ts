@@ -11,6 +11,7 @@ import {
   type ConfigureRequest,
   decodeOpen,
   defined,
+  type EngineHealth,
   helloText,
   joinTemplates,
   type NodeId,
@@ -269,8 +270,23 @@ function startHeartbeats(talking: Talking, everyMs: number): void {
   talking.heartbeats = setInterval(() => {
     const silentMs = performance.now() - talking.heardAt
     if (silentMs > GONE_AFTER * everyMs) talking.socket?.terminate()
-    else if (silentMs > ASK_AFTER * everyMs) talking.socket?.ping()
-    else if (talking.session !== undefined)
-      say(talking, { type: 'heartbeat', session: talking.session, ...defined({ usage: talking.sample() }) })
+    else {
+      const engine = engineHealth(talking.machine)
+      const isAsked = silentMs > ASK_AFTER * everyMs
+      if (isAsked) talking.socket?.ping()
+      if (talking.session === undefined || (isAsked && engine === undefined)) return
+      const parts = defined({ usage: isAsked ? undefined : talking.sample(), engine })
+      say(talking, { type: 'heartbeat', session: talking.session, ...parts })
+    }
   }, everyMs)
+}
+
+/** The health of an engine that has stopped; undefined for one that never did, of which the server knows nothing bad. */
+function engineHealth({ engineStoppedAt, engineBackAt }: Machine): EngineHealth | undefined {
+  const now = Math.floor(performance.now())
+  if (engineStoppedAt !== undefined)
+    return { silentMs: Math.max(0, now - Math.floor(engineStoppedAt)), steadyMs: 0 }
+  return engineBackAt === undefined
+    ? undefined
+    : { silentMs: 0, steadyMs: Math.max(0, now - Math.floor(engineBackAt)) }
 }

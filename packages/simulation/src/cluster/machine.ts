@@ -84,6 +84,10 @@ export interface Machine {
   readonly cutTo: Map<string, number>
   /** The starts that a stopped engine has accepted, in their order; undefined while the engine runs. */
   queue: (() => void)[] | undefined
+  /** When the engine stopped; undefined while it runs. */
+  engineStoppedAt: number | undefined
+  /** When the engine last ran again after a stop. */
+  engineBackAt: number | undefined
   /** Called after each change of a container; set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
@@ -126,6 +130,7 @@ export function newMachine(given: {
     ...{ pool, clock, wall },
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
     ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },
+    ...{ engineStoppedAt: undefined, engineBackAt: undefined },
     onChange: () => {},
     made: 0,
   }
@@ -201,6 +206,7 @@ export function engineOf(deps: MachineDeps, machine: Machine): Engine {
     powerOn() {
       machine.powered = true
       machine.frozen = false
+      restartEngine(machine)
       machine.clock.reboot()
       machine.process = newProcess(`engine ${machine.name}`, machine.wall)
       machine.fencer?.powerOn()
@@ -229,11 +235,19 @@ function suspend({ time }: MachineDeps, machine: Machine, forMs: number): void {
   if (machine.queue !== undefined) return
   const queue: (() => void)[] = []
   machine.queue = queue
+  machine.engineStoppedAt = performance.now()
   time.plan(forMs, machine.process, () => {
     if (machine.queue !== queue) return
     machine.queue = undefined
+    restartEngine(machine)
     for (const work of queue) work()
   })
+}
+
+function restartEngine(machine: Machine): void {
+  if (machine.engineStoppedAt === undefined) return
+  machine.engineStoppedAt = undefined
+  machine.engineBackAt = performance.now()
 }
 
 /** Kills a container without the engine. It writes up to that moment. */

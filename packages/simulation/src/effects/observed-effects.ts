@@ -10,6 +10,7 @@ import {
   type TenantId,
 } from '@holdfast/contract'
 import type { Records } from '../cluster/mirror.ts'
+import { isFailed } from '../invariants/nodes/is-failed.ts'
 
 /** The effects in one form for comparing, without reasons. */
 export interface ComparedEffects {
@@ -80,9 +81,7 @@ function readyOf({ placements, observations, nodes }: Watched): Map<Owner, numbe
       .filter(({ record }) => record.state === 'ready' && record.reason === '' && !record.gone)
       .map(({ record }) => record.assignmentId),
   )
-  const alive = new Set(
-    nodes.filter(({ record }) => record.status !== 'failed').map(({ record }) => record.id),
-  )
+  const alive = new Set(nodes.filter(({ record }) => !isFailed(record)).map(({ record }) => record.id))
   return new Map(
     placements.map(({ record: { owner, assignments } }) => {
       const serving = assignments.filter(

@@ -15,7 +15,7 @@ import {
   type TenantId,
   type TenantRouters,
 } from '@holdfast/contract'
-import { isActiveCanary, isReady } from '@holdfast/core'
+import { hasFailedEngine, isActiveCanary, isReady } from '@holdfast/core'
 import type { Change } from '../../store/cache/record-index.ts'
 import {
   deployments,
@@ -174,7 +174,8 @@ function routerOf(node: StoredNode | undefined): Router | undefined {
     secureRouter?.generation === generation ? secureRouter : { certificates: [] }
   const secureAddress = isSecure(node) ? secureRouter?.address : undefined
   const plainUntilMs = plainUntil === undefined ? undefined : Date.parse(plainUntil)
-  const ready = node.status === 'ready'
+  // The containers of a node whose engine has failed are unknown, so other nodes forward nothing to them.
+  const ready = node.status === 'ready' && !hasFailedEngine(node)
   return { address, ready, certificates: known.certificates, ...defined({ secureAddress, plainUntilMs }) }
 }
 

@@ -5,6 +5,7 @@
 import type { Assignment, TenantId } from '@holdfast/contract'
 import type { Invariant } from '../invariant.ts'
 import { isReleased, type Moment } from '../moment.ts'
+import { isFailed } from '../nodes/is-failed.ts'
 import {
   activeCanary,
   deploymentOf,
@@ -77,9 +78,6 @@ export function mustLeave(moment: Moment, tenant: TenantId, { nodeId }: Assignme
   const known = [moment.nodes.was(tenant, nodeId), moment.nodes.is(tenant, nodeId)]
   return known.some(
     (node) =>
-      node === undefined ||
-      node.status === 'failed' ||
-      node.draining === true ||
-      isReleased(moment, tenant, node),
+      node === undefined || isFailed(node) || node.draining === true || isReleased(moment, tenant, node),
   )
 }

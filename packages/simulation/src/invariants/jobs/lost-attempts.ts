@@ -3,6 +3,7 @@
 
 import type { AssignmentId, JobId, NodeId, TenantId } from '@holdfast/contract'
 import type { Moment } from '../moment.ts'
+import { isFailed } from '../nodes/is-failed.ts'
 
 export interface LostAttempts {
   note(moment: Moment): void
@@ -29,4 +30,4 @@ export function createLostAttempts(): LostAttempts {
 
 /** A node that returns at the same moment was failed when the attempt was abandoned. */
 const hasFailed = ({ nodes }: Moment, tenant: TenantId, id: NodeId | null): boolean =>
-  id !== null && [nodes.is(tenant, id), nodes.was(tenant, id)].some((node) => node?.status === 'failed')
+  id !== null && [nodes.is(tenant, id), nodes.was(tenant, id)].some(isFailed)

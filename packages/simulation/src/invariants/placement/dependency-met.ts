@@ -4,6 +4,7 @@
 import { type DeploymentSpec, ownerOf, type TenantId } from '@holdfast/contract'
 import type { StoredObservation } from '@holdfast/server/store/records'
 import type { Moment } from '../moment.ts'
+import { isFailed } from '../nodes/is-failed.ts'
 import { ownAssignments } from './assigned.ts'
 import { replicasOf } from './replicas-of.ts'
 
@@ -19,7 +20,7 @@ export function isMet(moment: Moment, tenant: TenantId, name: string, condition:
     ({ id, nodeId, replica, desired }) =>
       desired === 'running' &&
       replica <= replicas &&
-      moment.nodes.is(tenant, nodeId)?.status !== 'failed' &&
+      !isFailed(moment.nodes.is(tenant, nodeId)) &&
       isAs(condition, moment.observations.is(tenant, id)),
   )
   return new Set(fit.map(({ replica }) => replica)).size === replicas

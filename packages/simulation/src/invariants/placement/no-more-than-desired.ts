@@ -5,6 +5,7 @@ import { type Assignment, jobIdOf } from '@holdfast/contract'
 import type { StoredDeployment } from '@holdfast/server/store/records'
 import type { Invariant } from '../invariant.ts'
 import { isReleased, type Moment } from '../moment.ts'
+import { isFailed } from '../nodes/is-failed.ts'
 import { volumesForbid } from '../volumes/consumers.ts'
 import {
   activeCanary,
@@ -59,7 +60,7 @@ function isKept(moment: Moment, placed: Placed, { id, nodeId }: Assignment, clus
   const spec = stored && specOf(stored, placed.assignment)
   const seen = moment.observations.was(tenant, id)
   if (node === undefined || spec === undefined || seen?.state !== 'ready' || seen.reason !== '') return false
-  if (node.status === 'failed' || node.draining === true || isReleased(moment, tenant, node)) return false
+  if (isFailed(node) || node.draining === true || isReleased(moment, tenant, node)) return false
   if (volumesForbid(spec, nodeId, (volume) => moment.volumes.was(tenant, volume)) !== undefined) return false
   return residencyForbids(spec, node, cluster) === undefined && constraintsForbid(spec, node) === undefined
 }

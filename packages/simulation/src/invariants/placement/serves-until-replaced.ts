@@ -6,6 +6,7 @@ import { type Assignment, deploymentUidOf, type TenantId } from '@holdfast/contr
 import type { StoredDeployment, StoredObservation, StoredPlacement } from '@holdfast/server/store/records'
 import type { Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
+import { isFailed } from '../nodes/is-failed.ts'
 import { createRecentLimits } from '../records/recent-limit.ts'
 import { volumesForbid, writes } from '../volumes/consumers.ts'
 import {
@@ -90,7 +91,7 @@ function serves({ observations, nodes, now }: Moment, tenant: TenantId, { id, no
   const seen = observations.was(tenant, id)
   const node = nodes.was(tenant, nodeId)
   const isKnown = seen !== undefined && now - Date.parse(seen.at) >= HEARD_AFTER_MS
-  return isKnown && isReady(seen) && node !== undefined && node.status !== 'failed'
+  return isKnown && isReady(seen) && node !== undefined && !isFailed(node)
 }
 
 const isReady = ({ state, reason }: StoredObservation): boolean => state === 'ready' && reason === ''
