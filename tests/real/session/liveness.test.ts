@@ -150,13 +150,13 @@ test('a pause of the server process does not make nodes unreachable', async () =
   agents.close()
 })
 
-test('a control-plane node has no liveness events', async () => {
+test('the silence of a control-plane node without a server on it is explained like that of others', async () => {
   const { url, store } = await gatewayForTest({ times: QUICK })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant, { controlPlane: true })
   await openRaw(url, node)
   await waitUntil(async () => (await nodeRecord(store, node)).status === 'failed', { what: 'it is failed' })
-  expect(await eventTypes(store, tenant)).toEqual(['node.ready'])
+  expect(await eventTypes(store, tenant)).toEqual(['node.ready', 'node.unreachable', 'node.failed'])
 })
 
 test('a node is checked again in the transaction that declares it failed', async () => {

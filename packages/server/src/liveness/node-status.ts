@@ -53,8 +53,7 @@ export function stageStatus(
 ): void {
   const address = inTenant(tenant, nodes, node.id)
   transaction.put(address, { ...node, status, statusSince: timestamp(clock) })
-  // Control-plane nodes have no status events.
-  if (!node.controlPlane) recordEvent(transaction, clock, tenant, statusEvent(node, status, facts))
+  recordEvent(transaction, clock, tenant, statusEvent(node, status, facts))
 }
 
 const SEVERITIES = { ready: 'info', unreachable: 'warning', failed: 'error' } as const

@@ -14,13 +14,13 @@ import { createMoments, type Moment } from './moment.ts'
 import { atNetwork, networkTenants } from './networks/at-network.ts'
 import { networkKept } from './networks/kept.ts'
 import { networksSettled } from './networks/settled.ts'
-import { controlPlaneQuiet } from './nodes/control-plane-quiet.ts'
 import { givenUpLate } from './nodes/given-up-late.ts'
 import { noStorm } from './nodes/no-storm.ts'
 import { nodeNames } from './nodes/node-names.ts'
 import { observations, readyIsTrue } from './nodes/observations.ts'
 import { oneOwner } from './nodes/one-owner.ts'
 import { sessions } from './nodes/sessions.ts'
+import { silenceExplained } from './nodes/silence-explained.ts'
 import { antiAffinity } from './placement/anti-affinity.ts'
 import { confirmedGone } from './placement/confirmed-gone.ts'
 import { containerQuota } from './placement/container-quota.ts'
@@ -70,7 +70,7 @@ export const INVARIANTS: readonly Invariant[] = [
   sessions,
   oneOwner,
   givenUpLate,
-  controlPlaneQuiet,
+  silenceExplained,
   eventsStand,
   noStorm,
   oneJobContainer,

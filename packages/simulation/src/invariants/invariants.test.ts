@@ -125,6 +125,17 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ],
   [
     'takes-work',
+    'a silent engine',
+    [
+      asked({ replicas: 2 }),
+      node({
+        health: { epoch: 1, faults: [{ reason: 'engine_silent', since: '2026-01-01T00:00:00.000Z' }] },
+      }),
+      placed(first, second),
+    ],
+  ],
+  [
+    'takes-work',
     'the control plane’s',
     [asked({ replicas: 2 }), node({ controlPlane: true }), placed(first, second)],
   ],
@@ -265,12 +276,9 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ['given-up-late', 'unreachable at once', [away, passed(5_000), node({ status: 'unreachable' })]],
   ['given-up-late', 'failed after a minute', [away, passed(60_000), node({ status: 'failed' })]],
   [
-    'control-plane-quiet',
-    'its silence is announced',
-    [
-      node({ controlPlane: true }),
-      event({ type: 'node.unreachable', subject: { kind: 'Node', name: 'n2', uid: N2 } }),
-    ],
+    'silence-explained',
+    'a node of the control plane that fails without an event',
+    [node({ controlPlane: true, status: 'failed' })],
   ],
   ['events-stand', 'an event that is gone', [event({}), (world) => written(world, 'events', OWN, 'evt_1')]],
   ['events-stand', 'an event that says something else', [event({}), event({ message: 'Two nodes.' })]],
@@ -291,6 +299,8 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ...CANARY_TABLE,
   ...NETWORK_TABLE,
 ]
+
+const FAILED = { type: 'node.failed', subject: { kind: 'Node', name: 'n2', uid: N2 } } as const
 
 describe('is broken by', () => {
   test.each(TABLE)('%s: %s', (invariant, _what, changes) => expect(brokenBy(changes)).toContain(invariant))
@@ -320,7 +330,10 @@ describe('is not broken by', () => {
       'a replica recreated where the control plane’s node keeps it',
       [node({ controlPlane: true }, N1), placed(first, anAssignment(R2, N1, { templateHash: 'new' }))],
     ],
-    ['a node that is failed in time', [away, passed(130_000), node({ status: 'failed' })]],
+    [
+      'a node that is failed in time, with its event',
+      [...[away, passed(130_000)], (world) => event(FAILED)(node({ status: 'failed' })(world))],
+    ],
     [
       'the first report of a new session',
       [
