@@ -1,6 +1,6 @@
 // Machines disappear while clients use the containers. If one or two machines disappear, their replicas are replaced on
 // other nodes and only requests to the dead machines fail. If many nodes of several tenants disappear at once, a network
-// failure is more likely, so no node is declared failed for a while.
+// failure is more likely, so no node is declared failed for a while. An engine that hangs counts as a failed machine.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
@@ -15,7 +15,10 @@ const PER_SECOND = LONG ? 200 : 60
 const TIMEOUT_MS = 20_000
 /** Time limit from the moment a node is declared failed until its replicas are replaced, ready and routed to. */
 const REPLACED_MS = 30_000
-const LIVENESS = LONG ? TIMES : { ...TIMES, massHoldSeconds: 6 }
+const LIVENESS = LONG
+  ? { ...TIMES, engineSilentSeconds: 30 }
+  : { ...TIMES, massHoldSeconds: 6, engineSilentSeconds: 6 }
+const ENGINE_SILENT_MS = LIVENESS.engineSilentSeconds * 1000
 const FAILED_MS = LIVENESS.failedSeconds * 1000
 const HELD_MS = FAILED_MS + LIVENESS.massHoldSeconds * 1000
 /**
@@ -194,6 +197,42 @@ test('declares no node failed for a while when three of five nodes of two tenant
   cluster.lab.heal()
   await untilStatus(silent, 'ready', 60_000)
   await waitUntil(async () => (await containersOf('acme')).length === 3, { what: 'nothing runs twice' })
+})
+
+test('replaces the replicas of a machine whose engine hangs, fails no request, and cleans up later', async () => {
+  const acme = cluster.api('acme')
+  await untilPhase(acme, 'shop', 'Running')
+  const before = await runningOn('acme', 'shop')
+  const [hung = ''] = before
+  const { load } = await use(nodesOf(cluster, 'acme'), 'shop')
+  const pausedMs = performance.now()
+  cluster.lab.pauseEngine(cluster.node(hung))
+  try {
+    await untilStatus([hung], 'degraded', ENGINE_SILENT_MS + REPLACED_MS)
+    const degradedMs = performance.now() - pausedMs
+    expect(await nodeCalled(hung)).toMatchObject({ reason: 'engine_silent' })
+    await waitUntil(
+      async () => {
+        const on = await runningOn('acme', 'shop')
+        return on.length === before.length && !on.includes(hung)
+      },
+      { what: 'its replica is replaced', timeoutMs: FAILED_MS + REPLACED_MS, intervalMs: 100 },
+    )
+    console.log(`degraded after ${degradedMs} ms, replaced after ${performance.now() - pausedMs} ms`)
+    await untilPhase(acme, 'shop', 'Running')
+  } finally {
+    cluster.lab.resumeEngine(cluster.node(hung))
+  }
+  await untilStatus([hung], 'ready', ENGINE_SILENT_MS + REPLACED_MS)
+  await waitUntil(async () => (await containersOn(cluster, hung)).length === 0, {
+    what: `nothing stale is left on ${hung}`,
+    timeoutMs: REPLACED_MS,
+  })
+  const { sent, failures } = await load.stop()
+  console.log(`${sent} requests, ${failures.length} failed`)
+  expect(failures).toEqual([])
+  expect(await emittedAt('node.recovered', hung)).toHaveLength(1)
+  await untilServed(cluster, hung, 'shop')
 })
 
 async function massSilence(): Promise<boolean> {
