@@ -38,7 +38,8 @@ import { openDesiredFile } from './state/desired-file.ts'
 import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
 import { createNodeRole } from './state/node-role.ts'
-import { countStart, type NodeState } from './state/node-state.ts'
+import type { NodeState } from './state/node-state.ts'
+import { countStart } from './state/start-count.ts'
 import { openStartNotes, type StartNotes } from './state/start-notes.ts'
 import { openStoreGuard, type StoreGuard } from './state/store-guard.ts'
 import { createKeptLogs, eitherKept, JOB_LOGS, type KeptLogs } from './streams/kept-logs.ts'
@@ -89,7 +90,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { state, folder, engine, log, build = THIS_BUILD } = options
   const monotonicMs = options.monotonicMs ?? (() => performance.now())
   const file = openSavedSet(options)
-  const starts = await countStart(folder)
+  const starts = await countStart(folder, log)
   const saved = await file.read()
   const engineVersion = await readEngineVersion(options)
   const keys = options.securePeerAddress ? await openRouterKeys(folder, state, log) : undefined
@@ -99,7 +100,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const volumes = await startVolumes(options, { server, desired, start: starts, monotonicMs })
   const role = createNodeRole(folder, state, log)
   const guard = await openStoreGuard(folder, state, log)
-  const statuses = createReplicaStatusTable(starts)
+  const statuses = createReplicaStatusTable(starts.number)
   const routing = startRouting({
     engine,
     admin: options.router,
@@ -158,9 +159,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       await node.close()
       await networks.close()
       routing.close()
-      await file.settled()
-      await role.settled()
-      await guard.settled()
+      await file.close()
+      await role.close()
+      await guard.close()
+      await starts.close()
     },
   }
 }
@@ -178,8 +180,11 @@ function keepJobLogs(
 }
 
 const openSavedSet = ({ folder, state, log }: AgentOptions) =>
-  openDesiredFile(folder, state, (error) =>
-    log.error({ message: String(error) }, 'desired set on disk is unusable'),
+  openDesiredFile(folder, state, (error, act) =>
+    log.error(
+      { message: String(error) },
+      act === 'read' ? 'desired set on disk is unusable' : 'desired set write failed, retrying',
+    ),
   )
 
 const streamParts = (
@@ -306,7 +311,7 @@ function startNode(
       readiness.close()
       failedLogs.close()
       await converger.close()
-      await exitCounts.settled()
+      await exitCounts.close()
     },
   }
 }

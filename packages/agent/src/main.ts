@@ -75,7 +75,7 @@ async function run({
   cgroup = WRITERS_CGROUP,
   fencer = existsSync(FENCER_FOLDER) ? FENCER_FOLDER : undefined,
 }: RunLine): Promise<number> {
-  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
+  const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime }, openLogOutput())
   const enrolled = await loadNodeState(folder)
   if (enrolled === undefined) {
     process.stderr.write(
@@ -107,7 +107,7 @@ async function run({
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')
   // The agent is ready without its server: it keeps the containers running and reconnects.
-  if (process.env['RUNTIME_DIRECTORY']) writeFileSync(join(process.env['RUNTIME_DIRECTORY'], READY_FILE), '')
+  if (process.env['RUNTIME_DIRECTORY']) noteReady(process.env['RUNTIME_DIRECTORY'], log)
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', resolve)
     process.once('SIGINT', resolve)
@@ -115,6 +115,24 @@ async function run({
   log.info({}, 'agent stopping, containers keep running')
   await agent.close()
   return 0
+}
+
+/** Log lines that wait while the output cannot be written, as on a full disk; older ones are dropped. */
+const MAX_WAITING_LOG = 256 * 1024
+
+/** An output that cannot be written must not end the agent. */
+function openLogOutput(): pino.DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: MAX_WAITING_LOG })
+  output.on('error', () => {})
+  return output
+}
+
+function noteReady(folder: string, log: pino.Logger): void {
+  try {
+    writeFileSync(join(folder, READY_FILE), '')
+  } catch (error) {
+    log.error({ folder, message: String(error) }, 'ready file not written, the unit waits for it in vain')
+  }
 }
 
 const HELP_WORDS = ['help', '--help', '-h']

@@ -32,6 +32,7 @@ import type { Replication } from './replication/replication.ts'
 import { type PeerSettings, startPeers } from './replication/start-peers.ts'
 import type { ServerLink } from './session/server-link.ts'
 import type { NodeState } from './state/node-state.ts'
+import type { StartCount } from './state/start-count.ts'
 import { createDivergences, type Divergences } from './storage/divergences.ts'
 import { type CopyKeeper, startCopyKeeper } from './storage/keep-copies.ts'
 import { type PoolKeeper, startPoolKeeper } from './storage/keep-pool.ts'
@@ -82,8 +83,8 @@ export interface NodeVolumes extends Pick<CopyKeeper, 'apply' | 'saved' | 'mount
 interface VolumeParts {
   readonly server: ServerLink
   readonly desired: DesiredSet['desired']
-  /** Number of this start of the agent. */
-  readonly start: number
+  /** Number of this start of the agent, and whether it is on disk. */
+  readonly start: Pick<StartCount, 'number' | 'isSaved'>
   monotonicMs(): number
 }
 

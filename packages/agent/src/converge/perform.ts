@@ -253,10 +253,15 @@ async function noteFirstStart(
   id: string,
 ): Promise<boolean> {
   const { startedAt } = await failAs('start_failed', engine.inspectContainer(id))
-  const isOnly = await startNotes.note(assignmentId, id)
+  const isOnly = await startNotes.note(assignmentId, id).catch((error: unknown) => {
+    throw new ActionError('start_failed', new EngineError('failed', unrecorded(error)))
+  })
   statuses.update(assignmentId, { hasRun: true })
   return isOnly && startedAt === null
 }
+
+const unrecorded = (error: unknown): string =>
+  `The agent cannot record on its disk that this job starts (${error instanceof Error ? error.message : String(error)}), so it does not start it: it could run twice. Free space on the disk of the node; the agent tries again.`
 
 /**
  * True if a foreign container uses the container's address, or if its network was recreated with another subnet. Docker

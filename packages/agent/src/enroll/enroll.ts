@@ -13,6 +13,7 @@ import {
   enrolledShape,
 } from '@holdfast/contract'
 import type { EngineVersion } from '../ports/engine.ts'
+import { isDiskFull } from '../state/durable-file.ts'
 import { wholeMachine } from '../state/machine.ts'
 import { generateNodeKeys, prepareFolder, publicKeyText, saveNode } from '../state/node-state.ts'
 import { connectTrusted, fetchPinned } from './enroll-trust.ts'
@@ -47,7 +48,7 @@ export class EnrollmentFailed extends Error {
 
 export async function enroll(options: EnrollOptions): Promise<Enrolled> {
   const { server, caPin, nodeName, labels, folder, engine, engineVersion, capacity } = options
-  await prepareFolder(folder)
+  await prepareFolder(folder).catch((error: unknown) => throwUnwritable(folder, error))
   const ca = options.ca ?? (caPin === undefined ? undefined : await authorityOf(server, caPin))
   const keys = generateNodeKeys()
   const body: Enrollment = {
@@ -65,6 +66,15 @@ export async function enroll(options: EnrollOptions): Promise<Enrolled> {
   const node = { server, nodeName, labels: { ...labels }, engine, engineVersion: { ...engineVersion } }
   await saveNode(folder, { ...node, ...defined({ ca, capacity }), ...enrolled }, keys)
   return warnings.length === 0 ? enrolled : { ...enrolled, warnings }
+}
+
+/** The keys of the node must be on disk before the server knows them. The join token was not sent. */
+function throwUnwritable(folder: string, error: unknown): never {
+  if (!isDiskFull(error)) throw error
+  throw new EnrollmentFailed(
+    `The disk of ${folder} has no space for the keys of the node. Nothing was sent and the join token is still valid. Free space or inodes on that disk and enroll again.`,
+    { cause: error },
+  )
 }
 
 async function authorityOf(server: string, pin: string): Promise<string> {

@@ -14,6 +14,8 @@ export interface RenewalDeps {
   readonly table: PromiseTable
   desired(volume: VolumeId): DesiredCopy | undefined
   readonly start: number
+  /** Whether the numbers of this start and of this boot are on disk. */
+  mayPromise(): boolean
   nowMs(): number
   readonly timings: PromotionTimings
 }
@@ -41,11 +43,12 @@ export function createRenewalAnswers(deps: RenewalDeps): AnswerRenewal {
 }
 
 function answer(
-  { table, desired, start, nowMs, timings }: RenewalDeps,
+  { table, desired, start, mayPromise, nowMs, timings }: RenewalDeps,
   from: NodeId,
   { sent, start: knownStart, lease, set }: RenewRequest,
   known: KnownSet | undefined,
 ): Answer {
+  if (!mayPromise()) return { answer: 'refused', reason: 'not_on_disk' }
   // With another length, the primary would write longer than this node promises.
   if (lease !== timings.leaseMs) return { answer: 'refused', reason: 'other_lease' }
   if (known?.name !== set) return { answer: 'unknown_set' }

@@ -34,6 +34,7 @@ function startTable(node: typeof A, copy: DesiredCopy, isFast = false) {
     boot: 1,
     saved: new Map(),
     isForgetful: false,
+    isWritten: () => true,
     write() {
       const write = Promise.withResolvers<void>()
       writes.push(write)

@@ -30,7 +30,7 @@ const DESIRED: DesiredCopy = {
 
 function startPrimary() {
   const clock = { nowMs: 0 }
-  const file = { boot: 1, saved: new Map(), isForgetful: false, write: async () => {} }
+  const file = { boot: 1, saved: new Map(), isForgetful: false, isWritten: () => true, write: async () => {} }
   const table = createPromiseTable({
     file,
     self: () => ({ node: A, start: 1, boot: 1, nowMs: clock.nowMs, timings }),

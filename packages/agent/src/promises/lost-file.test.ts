@@ -49,7 +49,7 @@ async function start(folder: string, copy: DesiredCopy, startNumber: number) {
   const promises = await startPromises({
     folder,
     nodeId: A,
-    start: startNumber,
+    start: { number: startNumber, isSaved: () => true },
     leaseMs: LEASE_MS,
     copies: () => copies,
     peers: () => [],

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { asVolumeId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
@@ -43,3 +43,20 @@ test.each(['', '{', '{"v":1}', '{"v":2,"nodeId":"n1","boot":{"id":"boot-a","numb
     broken.remove()
   },
 )
+
+test('a file that cannot be written is written by the first write that succeeds, and an agent of the same boot needs none', async () => {
+  const full = makeTempFolder('promise-file')
+  const blocker = join(full.path, 'promises.json.new')
+  mkdirSync(blocker)
+  const file = await open('n1', 'boot-a', 3, full.path)
+  expect([file.boot, file.isWritten()]).toEqual([1, false])
+  await expect(file.write(new Map([[VOLUME, VOTED]]), false)).rejects.toThrow()
+  rmdirSync(blocker)
+  await file.write(new Map([[VOLUME, VOTED]]), false)
+  expect(file.isWritten()).toBe(true)
+  mkdirSync(blocker)
+  const again = await open('n1', 'boot-a', 4, full.path)
+  expect([again.boot, again.isWritten(), again.saved.get(VOLUME)]).toEqual([1, true, VOTED])
+  expect((await open('n1', 'boot-b', 5, full.path)).isWritten()).toBe(false)
+  full.remove()
+})

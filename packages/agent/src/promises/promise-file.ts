@@ -56,7 +56,9 @@ export interface PromiseFile {
   readonly saved: ReadonlyMap<VolumeId, SavedRole>
   /** Whether this node may have promises and votes for volumes that are not in `saved`. */
   readonly isForgetful: boolean
-  /** Replaces all roles; they are on disk when it resolves. */
+  /** Whether the number of this boot is on disk. Until then no stamp may name it, and nothing is promised. */
+  isWritten(): boolean
+  /** Replaces all roles; they and the number of the boot are on disk when it resolves. */
   write(roles: ReadonlyMap<VolumeId, SavedRole>, isForgetful: boolean): Promise<void>
 }
 
@@ -71,7 +73,10 @@ interface PromiseFileDeps {
   readonly log: Logger
 }
 
-/** An unreadable file is not an empty one: a vote that is forgotten can lead to two writers. */
+/**
+ * An unreadable file is not an empty one: a vote that is forgotten can lead to two writers. A file that cannot be written
+ * does not keep the agent from starting: the number of the boot is written by the first write that succeeds.
+ */
 export async function openPromiseFile({
   folder,
   nodeId,
@@ -86,7 +91,10 @@ export async function openPromiseFile({
   const own = before !== 'unreadable' && before?.nodeId === nodeId ? before : undefined
   const saved = new Map(own?.volumes.map((entry) => [entry.volume, roleOf(entry)]))
   const isForgetful = before === 'unreadable' || own?.isForgetful === true
-  const write: PromiseFile['write'] = (roles, isStillForgetful) => {
+  // A file that already has this boot needs no write before the agent can promise.
+  let isWritten = before !== 'unreadable' && before?.nodeId === nodeId && before.boot.id === bootId
+  let isFailed = false
+  const write: PromiseFile['write'] = async (roles, isStillForgetful) => {
     const volumes = [...roles].map(([volume, role]) => ({ volume, ...role }))
     const text = JSON.stringify({
       v: VERSION,
@@ -95,12 +103,22 @@ export async function openPromiseFile({
       volumes,
       ...(isStillForgetful && { isForgetful: true }),
     })
-    return writeDurably(path, `${text}\n`)
+    await writeDurably(path, `${text}\n`)
+    if (isFailed) log.info({ path }, 'promises written')
+    isFailed = false
+    isWritten = true
   }
   // The number of a boot is on disk before a stamp names it.
-  await write(saved, isForgetful)
-  return { boot: boot.number, saved, isForgetful, write }
+  if (!isWritten)
+    await write(saved, isForgetful).catch((error: unknown) => {
+      isFailed = true
+      log.error({ path, message: String(error) }, UNWRITTEN)
+    })
+  return { boot: boot.number, saved, isForgetful, isWritten: () => isWritten, write }
 }
+
+const UNWRITTEN =
+  'promises cannot be written, volumes with promotable copies wait and this node promises nothing until they can; free space on the disk of the state folder'
 
 function nextBoot(before: SavedPromises | undefined, id: string): SavedPromises['boot'] {
   const known = before?.boot ?? { id: '', number: 0 }

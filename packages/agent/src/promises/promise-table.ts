@@ -21,7 +21,9 @@ export interface PromiseTable {
   isForgotten(volume: VolumeId): boolean
   /** Adapts the roles to the desired copies. `isComplete`: volumes that are not desired are dropped. */
   follow(copies: ReadonlyMap<VolumeId, DesiredCopy>, isComplete: boolean): void
-  /** Resolves when every change before the call is on disk. */
+  /** Whether the number of this boot is on disk. Until then this node neither renews nor promises. */
+  isWritten(): boolean
+  /** Resolves when every change before the call is on disk, and the number of this boot. */
   synced(): Promise<void>
 }
 
@@ -35,7 +37,8 @@ export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable
   const roles = new Map<VolumeId, VolumeRole>()
   const saved = new Map(file.saved)
   let { isForgetful } = file
-  let isDirty = false
+  // The number of the boot, which could not be written yet.
+  let isDirty = !file.isWritten()
   for (const [volume, role] of saved) roles.set(volume, restoreRole(role, volume, self()))
 
   const write = coalesce(async () => {
@@ -82,6 +85,7 @@ export function createPromiseTable({ file, self, log }: TableDeps): PromiseTable
       isForgetful = false
       save()
     },
+    isWritten: file.isWritten,
     synced: write,
   }
 }

@@ -23,7 +23,8 @@ import { openBtrfsPool } from '../adapters/btrfs/open-pool.ts'
 import { MIB, startPool, type TestPool } from '../adapters/btrfs/pool.fixture.ts'
 import { createServerLink } from '../session/server-link.ts'
 import { type NodeVolumes, startVolumes } from '../start-volumes.ts'
-import { countStart, generateNodeKeys, publicKeyText } from '../state/node-state.ts'
+import { generateNodeKeys, publicKeyText } from '../state/node-state.ts'
+import { countStart } from '../state/start-count.ts'
 
 const POOL = 256 * MIB
 const FAST = 1024 ** 3
@@ -178,7 +179,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
     {
       server,
       desired: new Map(),
-      start: await countStart(folder),
+      start: await countStart(folder, log),
       monotonicMs: () => performance.now(),
     },
   )

@@ -27,7 +27,7 @@ const COPY: DesiredCopy = {
 /** A primary whose only copy never answers. */
 function startSilent() {
   const state = { nowMs: 0, asked: 0, isCurrent: false }
-  const file = { boot: 1, saved: new Map(), isForgetful: false, write: async () => {} }
+  const file = { boot: 1, saved: new Map(), isForgetful: false, isWritten: () => true, write: async () => {} }
   const self = () => ({ node: A, start: 1, boot: 1, nowMs: state.nowMs, timings })
   const table = createPromiseTable({ file, self, log })
   table.follow(new Map([[VOLUME, COPY]]), true)

@@ -51,7 +51,7 @@ async function startNode(before?: Node): Promise<Node> {
   const promises = await startPromises({
     folder,
     nodeId: own.id,
-    start: 1,
+    start: { number: 1, isSaved: () => true },
     leaseMs: LEASE_MS,
     copies: () => copies,
     peers: () => peers,

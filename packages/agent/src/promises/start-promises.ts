@@ -22,6 +22,7 @@ import { createRenewalLinks } from '../peer/renewals.ts'
 import type { Fences, Leases } from '../ports/leases.ts'
 import type { LiveCopies } from '../ports/live-copies.ts'
 import type { PoolContents } from '../ports/volume-pool.ts'
+import type { StartCount } from '../state/start-count.ts'
 import { type AnswerController, createControllerAnswers } from './answer-controller.ts'
 import { type AnswerRenewal, createRenewalAnswers } from './answer-renewals.ts'
 import { createServerRequests, type ServerRequests } from './ask-server.ts'
@@ -47,8 +48,8 @@ export interface PromiseDeps {
   /** The folder of the agent's state. */
   readonly folder: string
   readonly nodeId: NodeId
-  /** Number of this start of the agent. */
-  readonly start: number
+  /** Number of this start of the agent, and whether it is on disk. */
+  readonly start: Pick<StartCount, 'number' | 'isSaved'>
   readonly leaseMs: number
   copies(): ReadonlyMap<VolumeId, DesiredCopy>
   peers(): readonly Peer[]
@@ -63,8 +64,8 @@ export interface PromiseDeps {
 /** Promises as the exchange of copies uses them. */
 export interface CopyPromises {
   readonly answerRenewal: AnswerRenewal
-  /** The clock of this node, for the time of a checkpoint. */
-  stamp(): PeerStamp
+  /** The clock of this node, for the time of a checkpoint; undefined until the number of the boot is on disk. */
+  stamp(): PeerStamp | undefined
   /** Whether this node may store the checkpoint: not after it has voted. */
   mayStore(volume: VolumeId, checkpoint: VolumeCheckpoint): boolean
   /** Notes that a stored checkpoint has everything that was written before a time on its primary's clock. */
@@ -85,10 +86,12 @@ export interface Promises extends Required<Leases>, CopyPromises, Pick<ServerReq
 export async function startPromises(deps: PromiseDeps): Promise<Promises> {
   const { folder, nodeId, start, live, log } = deps
   const timings = timingsFor(deps.leaseMs)
-  const file = await openPromiseFile({ folder, nodeId, bootId: readBootId(), start, log })
+  const file = await openPromiseFile({ folder, nodeId, bootId: readBootId(), start: start.number, log })
   const { boot } = file
-  const self = () => ({ node: nodeId, start, boot, nowMs: bootClockMs(), timings })
+  const self = () => ({ node: nodeId, start: start.number, boot, nowMs: bootClockMs(), timings })
   const table = createPromiseTable({ file, self, log })
+  // A later start or boot must not have the same number as one that other nodes know.
+  const mayPromise = (): boolean => table.isWritten() && start.isSaved()
   const stamps = createHeldStamps()
   const listeners: (() => void)[] = []
   const changed = (): void => {
@@ -110,7 +113,9 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
   const timer = setInterval(() => {
     expiry.check()
     void recovery.recover()
-    if (exchange === undefined) return
+    // Logged when the file was opened.
+    if (!table.isWritten()) table.synced().catch(() => {})
+    if (exchange === undefined || !mayPromise()) return
     renewer.renew()
     void server.ask()
   }, timings.renewEveryMs)
@@ -119,9 +124,14 @@ export async function startPromises(deps: PromiseDeps): Promise<Promises> {
     isForgotten: table.isForgotten,
     onChange: (listener) => void listeners.push(listener),
     confirmEpoch: server.confirmEpoch,
-    answerRenewal: createRenewalAnswers({ ...shared, desired: (volume) => deps.copies().get(volume), start }),
+    answerRenewal: createRenewalAnswers({
+      ...shared,
+      desired: (volume) => deps.copies().get(volume),
+      start: start.number,
+      mayPromise,
+    }),
     answer: createControllerAnswers({ ...shared, stamps, list: () => connected(exchange).list() }),
-    stamp: () => ({ boot, ms: bootClockMs() }),
+    stamp: () => (mayPromise() ? { boot, ms: bootClockMs() } : undefined),
     mayStore: (volume, checkpoint) => mayStoreIn(shared, volume, checkpoint),
     noteTime: stamps.note,
     isPromiseExpired: expiry.isExpired,

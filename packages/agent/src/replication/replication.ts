@@ -42,7 +42,7 @@ export interface ReplicationDeps {
   monotonicMs(): number
   readonly roundMs?: number
   /** The clock for the times of checkpoints on other nodes; undefined: they get none. */
-  stamp?(): PeerStamp
+  stamp?(): PeerStamp | undefined
   readonly log: Logger
 }
 

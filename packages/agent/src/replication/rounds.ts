@@ -21,7 +21,7 @@ interface RoundDeps {
   readonly writers: VolumeWriters
   readonly table: ReplicaTable
   monotonicMs(): number
-  stamp?(): PeerStamp
+  stamp?(): PeerStamp | undefined
   readonly log: Logger
 }
 

@@ -19,6 +19,7 @@ import {
 import type { Logger } from 'pino'
 import type { RouterIdentity } from '../ports/router.ts'
 import { writeDurably } from '../state/durable-file.ts'
+import { createSaver } from '../state/saver.ts'
 import { makeRouterCertificate, readRouterCertificate } from './router-certificate.ts'
 
 const FILE = 'router-keys.json'
@@ -60,13 +61,22 @@ export async function openRouterKeys(
 ): Promise<RouterKeys> {
   const path = join(folder, FILE)
   const save = (file: KeyFile): Promise<void> => writeDurably(path, `${encodeOpen(file)}\n`)
+  let isNew = false
   let file = await readKeys(path, { nodeId, generation }, log)
   if (file === undefined) {
     const key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey
     file = { nodeId, generation, key: pemOf(key), certificates: [newCertificate(key, now())] }
-    await save(file)
+    isNew = true
   }
   let current = file
+  // Keys that are lost with this run are made again by the next one, and announced again.
+  const saver = createSaver({
+    write: () => save(current),
+    onFailed: (error) => log.error({ path, message: String(error) }, 'router keys write failed, retrying'),
+    onSaved: () => log.info({ path }, 'router keys written'),
+  })
+  if (isNew) saver.save()
+  await saver.settled()
   const announced = (): string => current.certificates[0] ?? ''
   async function renew(): Promise<void> {
     if (timeLeft(announced(), now()) > RENEW_MS) return
@@ -79,7 +89,14 @@ export async function openRouterKeys(
   const failed = (): void => log.warn({}, 'router certificate cannot be renewed, trying again tomorrow')
   await renew().catch(failed)
   const timer = setInterval(() => void renew().catch(failed), DAY_MS).unref()
-  return { identity: () => identityOf(current, now()), announced, close: () => clearInterval(timer) }
+  return {
+    identity: () => identityOf(current, now()),
+    announced,
+    close() {
+      clearInterval(timer)
+      void saver.close()
+    },
+  }
 }
 
 async function readKeys(path: string, own: Enrollment, log: Logger): Promise<KeyFile | undefined> {

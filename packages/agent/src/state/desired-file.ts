@@ -32,6 +32,7 @@ import {
   type TenantRouters,
 } from '@holdfast/contract'
 import { writeDurably } from './durable-file.ts'
+import { createSaver } from './saver.ts'
 
 const FILE = 'desired.json'
 /** The newest form of the file that this agent reads, and the form that it writes. */
@@ -82,34 +83,39 @@ export interface DesiredFile {
   read(): Promise<SavedSet | undefined>
   /** Writes the desired set soon. Of several sets that arrive during a write, only the last is written. */
   save(set: SavedSet): void
-  /** Resolves when the desired set that was saved last is on disk. */
+  /** Resolves when the desired set that was saved last is on disk, or could not be written. */
   settled(): Promise<void>
+  close(): Promise<void>
 }
+
+/** A file that cannot be read starts the agent without a desired set; one that cannot be written is written again later. */
+export type OnFileError = (error: unknown, act: 'read' | 'write') => void
 
 export function openDesiredFile(
   folder: string,
   { nodeId, tenant }: SetOwner,
-  onError: (error: unknown) => void,
+  onError: OnFileError,
 ): DesiredFile {
   const path = join(folder, FILE)
   let written = { revision: 0, text: '' }
   // Members of the file that only a newer agent knows; each write of the file contains them.
   let kept: object = {}
   let next: SavedSet | undefined
-  let writing: Promise<void> | undefined
 
   async function write(): Promise<void> {
-    while (next !== undefined) {
-      const { revision, ...set } = next
-      next = undefined
-      // An unchanged set with a later revision, as most resyncs send, is not written. An earlier revision is written: the
-      // store was restored, and the next start of the agent must not assume the later revision.
-      const text = encodeOpen(set)
-      if (text === written.text && revision >= written.revision) continue
+    const saved = next
+    if (saved === undefined) return
+    const { revision, ...set } = saved
+    // An unchanged set with a later revision, as most resyncs send, is not written. An earlier revision is written: the
+    // store was restored, and the next start of the agent must not assume the later revision.
+    const text = encodeOpen(set)
+    if (text !== written.text || revision < written.revision) {
       await writeDurably(path, `${encodeOpen({ ...kept, v: READS, nodeId, tenant, revision, ...set })}\n`)
       written = { revision, text }
     }
+    if (next === saved) next = undefined
   }
+  const saver = createSaver({ write, onFailed: (error) => onError(error, 'write') })
   return {
     async read() {
       try {
@@ -123,21 +129,16 @@ export function openDesiredFile(
         kept = newer
         return { revision, items, ...defined({ routes, routers, copies, peers, networks }) }
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error)
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error, 'read')
         return undefined
       }
     },
     save(set) {
       next = set
-      writing ??= write()
-        .catch(onError)
-        .finally(() => {
-          writing = undefined
-        })
+      saver.save()
     },
-    settled: async () => {
-      await writing
-    },
+    settled: saver.settled,
+    close: saver.close,
   }
 }
 

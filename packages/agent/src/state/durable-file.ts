@@ -1,7 +1,7 @@
 // Replaces a file atomically: writes a temporary file beside it, syncs and renames that file, and syncs the folder.
 
 import { constants } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** File mode: only the owner can read and write. */
@@ -9,15 +9,25 @@ const MODE = 0o600
 
 export async function writeDurably(path: string, text: string): Promise<void> {
   const beside = `${path}.new`
-  const file = await open(beside, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, MODE)
+  try {
+    await writeNew(beside, text)
+    await rename(beside, path)
+  } catch (error) {
+    // On a full disk, half a file would occupy the space that the next one needs.
+    await rm(beside, { force: true }).catch(() => {})
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC, MODE)
   try {
     await file.writeFile(text)
     await file.sync()
   } finally {
     await file.close()
   }
-  await rename(beside, path)
-  await syncFolder(dirname(path))
 }
 
 export async function syncFolder(path: string): Promise<void> {
@@ -28,3 +38,17 @@ export async function syncFolder(path: string): Promise<void> {
     await folder.close()
   }
 }
+
+/** Reads a file; undefined if there is none. */
+export async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Whether a write failed because the disk, or its quota, has no space or no inode left. */
+export const isDiskFull = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')

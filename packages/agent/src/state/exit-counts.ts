@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { decode, type Infer, integer, list, object, string } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { writeDurably } from './durable-file.ts'
+import { createSaver } from './saver.ts'
 
 const FILE = 'exit-counts.json'
 /** The oldest counts are dropped: those of containers that are gone. */
@@ -20,26 +21,19 @@ export interface ExitCounts {
   /** Notes the number of exits of a container and the time of the last one. */
   note(containerId: string, count: number, lastAt: string): void
   forget(containerId: string): void
-  /** Resolves when the counts are on disk. */
+  /** Resolves when the counts are on disk, or could not be written. */
   settled(): Promise<void>
+  close(): Promise<void>
 }
 
 export async function openExitCounts(folder: string, log: Logger): Promise<ExitCounts> {
   const path = join(folder, FILE)
   const counts = new Map((await readCounts(path, log)).map((one) => [one.containerId, one]))
-  let writing = Promise.resolve()
-  let isQueued = false
-  const write = async (): Promise<void> => {
-    isQueued = false
-    await writeDurably(path, JSON.stringify({ counts: [...counts.values()] }))
-  }
-  const save = (): void => {
-    if (isQueued) return
-    isQueued = true
-    writing = writing
-      .then(write)
-      .catch((error: unknown) => log.error({ message: String(error) }, 'exit counts write failed'))
-  }
+  const { save, settled, close } = createSaver({
+    write: () => writeDurably(path, JSON.stringify({ counts: [...counts.values()] })),
+    onFailed: (error) => log.error({ message: String(error) }, 'exit counts write failed, retrying'),
+    onSaved: () => log.info({}, 'exit counts written'),
+  })
   return {
     of: (containerId) => counts.get(containerId),
     note(containerId, count, lastAt) {
@@ -52,7 +46,8 @@ export async function openExitCounts(folder: string, log: Logger): Promise<ExitC
     forget(containerId) {
       if (counts.delete(containerId)) save()
     },
-    settled: () => writing,
+    settled,
+    close,
   }
 }
 

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path'
 import { deploymentUidOf, type NodeId } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
+import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem, newTenant } from '../fixtures/agent.fixture.ts'
 import { openSealed } from '../session/open-sealed.ts'
@@ -13,7 +14,6 @@ import { sealFor } from '../session/sealed.fixture.ts'
 import { desiredCopy } from '../storage/copies.fixture.ts'
 import { openDesiredFile } from './desired-file.ts'
 import {
-  countStart,
   generateNodeKeys,
   loadNodeState,
   prepareFolder,
@@ -21,9 +21,11 @@ import {
   saveClosedBut,
   saveNode,
 } from './node-state.ts'
+import { countStart } from './start-count.ts'
 
 const IMAGE = `registry.example.com/web@sha256:${'a'.repeat(64)}`
 const TENANT = newTenant()
+const log = pino({ enabled: false })
 const NODE_ID = 'node_01JCPZ0000000000000000000A' as NodeId
 const OWNER = { nodeId: NODE_ID, tenant: TENANT }
 const unexpected = (error: unknown): never => {
@@ -71,11 +73,13 @@ test('a crash during an enrollment keeps the previous node', async () => {
   expect(read && publicKeyText(read.identityKey)).toBe(publicKeyText(before.identityKey))
 })
 
+const startAt = async (path: string): Promise<number> => (await countStart(path, log)).number
+
 test('counts the starts of the agent', async () => {
   const { path } = makeTempFolder('starts')
-  expect([await countStart(path), await countStart(path), await countStart(path)]).toEqual([1, 2, 3])
+  expect([await startAt(path), await startAt(path), await startAt(path)]).toEqual([1, 2, 3])
   writeFileSync(join(path, 'starts'), '1000000\n')
-  expect(await countStart(path)).toBe(1_000_001)
+  expect(await startAt(path)).toBe(1_000_001)
 })
 
 test.each(['', '\0\0\0', '3x', '-1', '1e3', '9'.repeat(20)])(
@@ -83,7 +87,7 @@ test.each(['', '\0\0\0', '3x', '-1', '1e3', '9'.repeat(20)])(
   async (text) => {
     const { path } = makeTempFolder('garbled')
     writeFileSync(join(path, 'starts'), text)
-    await expect(countStart(path)).rejects.toThrow('write a number into the file')
+    await expect(startAt(path)).rejects.toThrow('write a number into the file')
     expect(readFileSync(join(path, 'starts'), 'utf8')).toBe(text)
   },
 )

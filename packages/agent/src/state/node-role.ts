@@ -6,6 +6,7 @@
 import type { DesiredItem } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import { type NodeState, saveClosedBut } from './node-state.ts'
+import { createSaver } from './saver.ts'
 
 /** The node's role as the server reports it at the start of a session; absent fields change nothing. */
 export interface ReportedRole {
@@ -19,19 +20,18 @@ export interface NodeRole {
   /** Applies the reported role. `present`: the items that this node had before the session. */
   apply(reported: ReportedRole, present: Iterable<OwnedItem>): void
   mayCreate(item: OwnedItem): boolean
-  /** Resolves when the node's role is on disk. */
+  /** Resolves when the node's role is on disk, or could not be written. */
   settled(): Promise<void>
+  close(): Promise<void>
 }
 
 export function createNodeRole(folder: string, state: Pick<NodeState, 'closedBut'>, log: Logger): NodeRole {
   let closedBut = state.closedBut === undefined ? undefined : new Set<string>(state.closedBut)
-  let writing = Promise.resolve()
-  const save = (): void => {
-    const saved = closedBut === undefined ? undefined : [...closedBut]
-    writing = writing
-      .then(() => saveClosedBut(folder, saved))
-      .catch((error: unknown) => log.error({ message: String(error) }, 'node role write failed'))
-  }
+  const { save, settled, close } = createSaver({
+    write: () => saveClosedBut(folder, closedBut === undefined ? undefined : [...closedBut]),
+    onFailed: (error) => log.error({ message: String(error) }, 'node role write failed, retrying'),
+    onSaved: () => log.info({}, 'node role written'),
+  })
   return {
     apply({ controlPlane, platform }, present) {
       if (controlPlane === undefined) return
@@ -45,7 +45,8 @@ export function createNodeRole(folder: string, state: Pick<NodeState, 'closedBut
     },
     mayCreate: ({ assignmentId, owner }) =>
       closedBut === undefined || closedBut.has(assignmentId) || closedBut.has(owner),
-    settled: () => writing,
+    settled,
+    close,
   }
 }
 

@@ -22,11 +22,11 @@ import {
   string,
   type TenantId,
 } from '@holdfast/contract'
-import { writeDurably } from './durable-file.ts'
+import { readIfExists, writeDurably } from './durable-file.ts'
+import { reserveStartCount } from './start-count.ts'
 
 const KEY_FILE = /^(identity|encryption)[^/]*\.pem$/
 const NODE_FILE = 'node.json'
-const STARTS_FILE = 'starts'
 
 export interface NodeKeys {
   /** Ed25519 key that signs the node's hello message. */
@@ -68,10 +68,17 @@ export const generateNodeKeys = (): NodeKeys => ({
   encryptionKey: generateKeyPairSync('x25519').privateKey,
 })
 
-/** Creates the folder. Fails if it is not writable, before a join token is spent. */
+/** More than the files of an enrollment. */
+const ENROLLMENT_BYTES = 64 * 1024
+const PROBE_FILE = 'enrollment-probe'
+
+/** Creates the folder. Fails if it is not writable or its disk is full, before a join token is spent. */
 export async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(folder, constants.W_OK)
+  const probe = join(folder, PROBE_FILE)
+  await writeDurably(probe, 'x'.repeat(ENROLLMENT_BYTES))
+  await rm(probe)
 }
 
 /** The raw 32 bytes of the public key in base64url, the format that enrollment sends. */
@@ -85,6 +92,7 @@ export async function saveNode(folder: string, node: NodeFile, keys: NodeKeys): 
   const files = keyFiles(node)
   await writeDurably(join(folder, files.identity), pem(keys.identityKey))
   await writeDurably(join(folder, files.encryption), pem(keys.encryptionKey))
+  await reserveStartCount(folder)
   await writeDurably(join(folder, NODE_FILE), `${encodeOpen(node, 2)}\n`)
   const current = Object.values(files)
   for (const name of await readdir(folder))
@@ -122,34 +130,4 @@ export async function saveClosedBut(folder: string, closedBut: readonly string[]
   const { closedBut: _before, ...node } = decodeOpen(nodeFileShape, JSON.parse(await readFile(path, 'utf8')))
   const kept = closedBut === undefined ? node : { ...node, closedBut }
   await writeDurably(path, `${encodeOpen(kept, 2)}\n`)
-}
-
-/** A number above every real count of starts, and low enough for the sequence numbers that are computed from it. */
-const SURELY_UNUSED_START = 1_000_000
-
-/**
- * Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. Throws if
- * the count is unreadable: a number that is used twice makes old reports and old promises look new.
- */
-export async function countStart(folder: string): Promise<number> {
-  const path = join(folder, STARTS_FILE)
-  const text = (await readIfExists(path)) ?? '0'
-  const before = /^\d+\s*$/.test(text) ? Number(text) : Number.NaN
-  if (!Number.isSafeInteger(before)) throw new Error(unreadableStarts(path))
-  await writeDurably(path, String(before + 1))
-  return before + 1
-}
-
-const unreadableStarts = (path: string): string =>
-  `The file ${path} does not contain the number of starts of this agent, and no number may be used twice. Check the disk of ` +
-  `this machine, write a number into the file that is higher than every earlier one, for example ${SURELY_UNUSED_START}, ` +
-  'and start the agent again.'
-
-async function readIfExists(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -58,9 +58,14 @@ export async function openStartNotes(folder: string, log: Logger): Promise<Start
     has: (id) => notes.has(id),
     containerOf: (id) => notes.get(id)?.containerId,
     async note(id, containerId) {
-      if ((notes.get(id)?.containerId ?? containerId) !== containerId) return false
+      const before = notes.get(id)
+      if ((before?.containerId ?? containerId) !== containerId) return false
       notes.set(id, { id, containerId, revision: newest })
-      await save()
+      await save().catch((error: unknown) => {
+        // The container is not started, so the next attempt must find that it never was.
+        if (before === undefined) notes.delete(id)
+        throw error
+      })
       return true
     },
     async forget(id) {

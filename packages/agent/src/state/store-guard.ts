@@ -22,6 +22,7 @@ import type { Logger } from 'pino'
 import type { DesiredChange } from '../ports/session.ts'
 import { writeDurably } from './durable-file.ts'
 import type { NodeState } from './node-state.ts'
+import { createSaver } from './saver.ts'
 
 const FILE = 'store.json'
 
@@ -42,8 +43,9 @@ export interface StoreGuard {
   check(change: DesiredChange, desired: DesiredItems): DesiredChange
   /** Why the node removes nothing; undefined while it may. */
   readonly held: string | undefined
-  /** Resolves when what the node remembers is on disk. */
+  /** Resolves when what the node remembers is on disk, or could not be written. */
   settled(): Promise<void>
+  close(): Promise<void>
 }
 
 type DesiredItems = ReadonlyMap<AssignmentId, Pick<DesiredItem, 'desired'>>
@@ -55,13 +57,15 @@ export async function openStoreGuard(folder: string, owner: Owner, log: Logger):
   let seen: SeenStore | undefined = read.seen
   let session = seen?.session ?? 0
   let isNewSession = false
-  let writing = Promise.resolve()
-  const write = ({ epoch, held, ...numbers }: SeenStore): void => {
-    const text = encodeOpen({ v: 1, ...pick(owner), ...numbers, epoch, held })
-    writing = writing
-      .then(() => writeDurably(path, `${text}\n`))
-      .catch((error: unknown) => log.error({ message: String(error) }, 'known store write failed'))
-  }
+  const { save, settled, close } = createSaver({
+    write: async () => {
+      if (seen === undefined) return
+      const { epoch, held, ...numbers } = seen
+      await writeDurably(path, `${encodeOpen({ v: 1, ...pick(owner), ...numbers, epoch, held })}\n`)
+    },
+    onFailed: (error) => log.error({ message: String(error) }, 'known store write failed, retrying'),
+    onSaved: () => log.info({}, 'known store written'),
+  })
   const judge = (shown: ShownStore): void => {
     const before = seen
     const next = judgeShownStore(before, shown)
@@ -69,7 +73,7 @@ export async function openStoreGuard(folder: string, owner: Owner, log: Logger):
     if (next.held !== before?.held) report(log, next)
     // The revision alone grows with every set, so it is written only together with another change.
     if (next.session !== before?.session || next.epoch !== before?.epoch || next.held !== before?.held)
-      write(next)
+      save()
   }
   if (seen?.held !== undefined) report(log, seen)
   return {
@@ -86,7 +90,8 @@ export async function openStoreGuard(folder: string, owner: Owner, log: Logger):
     get held() {
       return seen?.held
     },
-    settled: () => writing,
+    settled,
+    close,
   }
 }
 
