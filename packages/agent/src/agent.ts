@@ -15,14 +15,18 @@ import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
 import { createDesiredSet } from './converge/desired-set.ts'
-import { createImageKeeper } from './converge/keep-images.ts'
-import { createRequisites } from './converge/requisites.ts'
+import { createRequisites, type Requisites } from './converge/requisites.ts'
+import { type ImageCollector, startImageCollector } from './images/collect-images.ts'
+import { createEngineDisk } from './images/engine-disk.ts'
+import { createImageKeeper, type ImageKeeper } from './images/keep-images.ts'
+import { openPullRecord, type PullRecord } from './images/pull-record.ts'
 import { type NetworkKeeper, startNetworkKeeper } from './networks/keep-networks.ts'
 import { createFailedLogs } from './observe/keep-failed-logs.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
 import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
 import { createEngineWatch } from './observe/watch-engine.ts'
+import type { DiskReader } from './ports/disk.ts'
 import type { Engine, EngineVersion } from './ports/engine.ts'
 import type { OomKills } from './ports/oom-kills.ts'
 import type { RouterAdmin } from './ports/router.ts'
@@ -59,6 +63,10 @@ export interface AgentOptions extends VolumeOptions {
   readonly oomKills?: OomKills | undefined
   /** Reads the usage of containers and machine; undefined: the agent sends no samples. */
   readonly usage?: UsageReader
+  /** Reads how full the disk of the engine is; undefined: the agent removes no images. */
+  readonly disk?: DiskReader
+  /** How often unused images are removed. */
+  readonly imageCheckMs?: number
   /** The node's router; undefined: this node routes nothing. */
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
@@ -225,6 +233,7 @@ const openKept = async ({ engine, folder, log }: AgentOptions) => ({
   jobLogs: createKeptLogs({ engine, folder, now: () => Date.now(), log }, JOB_LOGS),
   exitCounts: await openExitCounts(folder, log),
   startNotes: await openStartNotes(folder, log),
+  pulls: await openPullRecord(folder, log),
 })
 
 function configuredFacts(
@@ -254,12 +263,13 @@ interface NodeParts
   readonly jobLogs: KeptLogs
   readonly exitCounts: ExitCounts
   readonly startNotes: StartNotes
+  readonly pulls: PullRecord
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
 function startNode(
   { state, folder, log, concurrency, oomKills, host, build = THIS_BUILD, ...options }: AgentOptions,
-  { server, routing, keptLogs, jobLogs, exitCounts, ...parts }: NodeParts,
+  { server, routing, keptLogs, jobLogs, exitCounts, pulls, ...parts }: NodeParts,
 ) {
   const { engine, addresses, drain } = routing
   const { tenant } = state
@@ -276,9 +286,12 @@ function startNode(
     tenant,
     registryCredential,
     onNetwork: addresses.setSubnet,
+    onPull: (reference) => pulls.notePull(reference, Date.now()),
+    onPullFailed: () => void collector?.check(),
     log,
   })
   const images = createImageKeeper({ requisites, engine, log })
+  const collector = startCollector({ ...options, log }, { engine, pulls, images, requisites, ...parts })
   const converger = startConverging({
     ...parts,
     failedLogs,
@@ -307,13 +320,46 @@ function startNode(
     async close() {
       sampler?.close()
       images.close()
+      collector?.close()
       observer.close()
       readiness.close()
       failedLogs.close()
       await converger.close()
       await exitCounts.close()
+      await pulls.close()
     },
   }
+}
+
+interface CollectorParts extends Pick<NodeParts, 'desiredSet' | 'pulls'> {
+  readonly engine: Engine
+  readonly images: Pick<ImageKeeper, 'kept'>
+  readonly requisites: Pick<Requisites, 'forget'>
+}
+
+/** Removes unused images. Before the desired set is known, every image may be needed. */
+function startCollector(
+  { disk, imageCheckMs, log }: Pick<AgentOptions, 'disk' | 'imageCheckMs' | 'log'>,
+  { engine, pulls, images, requisites, desiredSet }: CollectorParts,
+): ImageCollector | undefined {
+  if (disk === undefined) return undefined
+  const usedImages = (): ReadonlySet<string> | undefined => {
+    if (!desiredSet.isKnown()) return undefined
+    return new Set([
+      ...images.kept(),
+      ...[...desiredSet.desired.values()].map(({ template }) => template.image),
+    ])
+  }
+  return startImageCollector({
+    engine,
+    record: pulls,
+    usedImages,
+    readDisk: createEngineDisk({ engine, disk, log }),
+    onRemoved: requisites.forget,
+    now: Date.now,
+    ...defined({ checkMs: imageCheckMs }),
+    log,
+  })
 }
 
 /** The containers that run as far as the agent knows. One that has just ended cannot be read and is counted as such. */

@@ -9,6 +9,7 @@ import { openBtrfsPool } from './adapters/btrfs/open-pool.ts'
 import { createCaddyAdmin } from './adapters/caddy/caddy-admin.ts'
 import { createDockerEngine } from './adapters/docker/docker-engine.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
+import { createDiskReader } from './adapters/kernel/disk-use.ts'
 import { createWriterFreezer } from './adapters/kernel/freeze-writers.ts'
 import { mayMount } from './adapters/kernel/may-mount.ts'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
@@ -103,6 +104,7 @@ async function run({
     freezer: createWriterFreezer(cgroup),
     cgroup,
     usage: createUsageReader(folder),
+    disk: createDiskReader(),
   }
   const agent = await startAgent({ state, folder, engine, startSession, router, ...machine, ...given, log })
   log.info({ node: state.nodeName, id: state.nodeId, server: state.server }, 'agent started')

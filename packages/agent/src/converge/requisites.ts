@@ -15,6 +15,7 @@ export interface Requisites {
   /** Ensures that the image is on the node. Calls `onPull` if the image is missing and a pull begins. */
   ensureImage(reference: string, onPull: () => void): Promise<void>
   ensureNetwork(): Promise<void>
+  /** Forgets that the image is on the node, and that the network is. */
   forget(reference: string): void
 }
 
@@ -24,6 +25,10 @@ export interface RequisiteDeps {
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Called with the subnet of the tenant's network. Undefined: Docker chooses the containers' addresses. */
   onNetwork(subnet: string | undefined): void
+  /** Called when this agent begins to pull an image, and when it has pulled it. */
+  onPull(reference: string): void
+  /** Called when a pull has failed, perhaps for lack of space. */
+  onPullFailed(): void
   readonly log: Logger
 }
 
@@ -75,6 +80,17 @@ export function createRequisites(deps: RequisiteDeps): Requisites {
 }
 
 async function pull(deps: RequisiteDeps, reference: string): Promise<void> {
+  deps.onPull(reference)
+  try {
+    await pullWithCredential(deps, reference)
+    deps.onPull(reference)
+  } catch (error) {
+    deps.onPullFailed()
+    throw error
+  }
+}
+
+async function pullWithCredential(deps: RequisiteDeps, reference: string): Promise<void> {
   const host = reference.slice(0, Math.max(0, reference.indexOf('/')))
   const credential = await deps.registryCredential(host)
   try {

@@ -15,7 +15,10 @@ import type {
 export interface ListedContainer {
   readonly id: string
   readonly name: string
+  /** The image as the container was created with it. */
   readonly image: string
+  /** The id of that image. */
+  readonly imageId?: string
   readonly state: ContainerState
   /** Time of the container's creation, in seconds since 1970. */
   readonly createdAt: number
@@ -165,6 +168,15 @@ export interface Engine {
   startExec(id: string, command: ExecCommand, sink: ExecSink): Promise<EngineExec>
   hasImage(reference: string): Promise<boolean>
   pullImage(reference: string, credential: PullCredential | undefined): Promise<void>
+  /** The id of an image on the node; undefined if it is absent. */
+  findImage(reference: string): Promise<string | undefined>
+  /**
+   * Removes a reference to an image, and the image with it unless it has others. Resolves with `in_use` if a container needs
+   * the image, running or not. Succeeds if the image is already gone.
+   */
+  removeImage(reference: string): Promise<'removed' | 'in_use'>
+  /** The folder in which the engine keeps images and containers. */
+  rootFolder(): Promise<string>
   /** Lists the engine's own volumes that have the label with this value. */
   listVolumes(label: string, value: string): Promise<ListedVolume[]>
   /** Removes a volume of the engine. Fails with a conflict while a container uses it; succeeds if it is already gone. */

@@ -3,6 +3,7 @@
 import {
   boolean,
   decode,
+  defined,
   type Infer,
   integer,
   json,
@@ -47,6 +48,7 @@ const listedShape = object({
   Id: string(),
   Names: nullable(list(string())),
   Image: string(),
+  ImageID: optional(string()),
   State: string(),
   Created: integer(),
   Labels: labels(),
@@ -99,6 +101,8 @@ const volumesShape = object({
 })
 
 const infoShape = object({ CgroupDriver: string() })
+const rootShape = object({ DockerRootDir: string() })
+const imageShape = object({ Id: string() })
 
 const eventShape = object({
   Action: string(),
@@ -123,11 +127,12 @@ function strip(shape: ShapeNode, value: unknown): unknown {
 }
 
 export function readListed(value: unknown): ListedContainer {
-  const { Id, Names, Image, State, Created, Labels, NetworkSettings } = read(listedShape, value)
+  const { Id, Names, Image, ImageID, State, Created, Labels, NetworkSettings } = read(listedShape, value)
   return {
     id: Id,
     name: bareName(Names?.[0] ?? ''),
     image: Image,
+    ...defined({ imageId: ImageID }),
     state: readState(State),
     createdAt: Created,
     labels: Labels ?? {},
@@ -156,6 +161,9 @@ export function readCgroupDriver(value: unknown): CgroupDriver {
   const { CgroupDriver: driver } = read(infoShape, value)
   return driver === 'cgroupfs' || driver === 'systemd' ? driver : 'none'
 }
+
+export const readRootFolder = (value: unknown): string => read(rootShape, value).DockerRootDir
+export const readImageId = (value: unknown): string => read(imageShape, value).Id
 
 /** A container's current address on a network; before the container runs, the configured address. */
 function addressOf(endpoint: unknown): string | undefined {

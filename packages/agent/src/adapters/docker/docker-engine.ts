@@ -17,9 +17,11 @@ import {
   readCgroupDriver,
   readEnvironment,
   readEvent,
+  readImageId,
   readInspected,
   readListed,
   readNetwork,
+  readRootFolder,
   readVolumes,
 } from './decode.ts'
 import { startExec } from './exec.ts'
@@ -76,6 +78,9 @@ export function createDockerEngine(socketPath: string): Engine {
     startExec: (id, command, sink) => startExec(caller, socketPath, id, command, sink),
     hasImage: (reference) => exists(call(READ_MS, (docker) => docker.getImage(reference).inspect())),
     pullImage: (reference, credential) => pullImage(caller, reference, credential),
+    findImage: (reference) => findImage(caller, reference),
+    removeImage: (reference) => removeImage(caller, reference),
+    rootFolder: async () => readRootFolder(await call(READ_MS, (docker) => docker.info())),
     listVolumes: async (label, value) =>
       readVolumes(
         await call(READ_MS, (docker, abortSignal) =>
@@ -160,6 +165,26 @@ async function removeVolume({ call }: Caller, name: string): Promise<void> {
   } catch (error) {
     if (!isFault(error, 'not_found')) throw error
   }
+}
+
+async function findImage({ call }: Caller, reference: string): Promise<string | undefined> {
+  try {
+    return readImageId(await call(READ_MS, (docker) => docker.getImage(reference).inspect()))
+  } catch (error) {
+    if (isFault(error, 'not_found')) return undefined
+    throw error
+  }
+}
+
+/** Never by force: that would remove the image of a stopped container. */
+async function removeImage({ call }: Caller, reference: string): Promise<'removed' | 'in_use'> {
+  try {
+    await call(REMOVE_MS, (docker, abortSignal) => docker.getImage(reference).remove({ abortSignal }))
+  } catch (error) {
+    if (isFault(error, 'conflict')) return 'in_use'
+    if (!isFault(error, 'not_found')) throw error
+  }
+  return 'removed'
 }
 
 /** Treats the engine's answer 304 as a success: the container is already in the desired state. */

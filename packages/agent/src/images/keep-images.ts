@@ -2,15 +2,16 @@
 // a precaution: an image that cannot be pulled is tried again later and fails nothing.
 
 import type { Logger } from 'pino'
+import type { Requisites } from '../converge/requisites.ts'
 import type { Engine } from '../ports/engine.ts'
 import { coalesce } from '../routing/coalesce.ts'
-import type { Requisites } from './requisites.ts'
 
 const CHECK_MS = 60_000
 
 export interface ImageKeeper {
   /** Keeps exactly these images. */
   keep(images: readonly string[]): void
+  kept(): readonly string[]
   close(): void
 }
 
@@ -50,6 +51,7 @@ export function createImageKeeper({ requisites, engine, log }: ImageDeps): Image
       for (const image of failed) if (!kept.includes(image)) failed.delete(image)
       void check()
     },
+    kept: () => kept,
     close() {
       isClosed = true
       clearInterval(timer)
