@@ -60,7 +60,7 @@ async function startNode(): Promise<Node> {
   const promises = await startPromises({
     folder: folder.path,
     nodeId: id,
-    start: 1,
+    start: { number: 1, isSaved: () => true },
     leaseMs: PROMOTION_TIMINGS.leaseMs,
     copies: () => copies,
     peers: () => peers,

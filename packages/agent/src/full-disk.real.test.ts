@@ -1,5 +1,5 @@
 // The agent on a disk without space: it starts, runs containers, refuses what would be unsafe with a message that names the
-// disk, and continues by itself when there is space. The disk of its state is a file system in memory; the engine has another.
+// disk, and continues on its own when there is space. The disk of its state is a file system in memory; the engine has another.
 
 import { asJobId, ownerOf } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'

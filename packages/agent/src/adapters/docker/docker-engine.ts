@@ -3,21 +3,13 @@
 import { defined } from '@holdfast/contract'
 import type { CreateBody, SeedBody } from '@holdfast/core/node'
 import type Docker from 'dockerode'
-import {
-  type Engine,
-  EngineError,
-  isFault,
-  type ListedContainer,
-  type NetworkFacts,
-  type PullCredential,
-} from '../../ports/engine.ts'
+import { type Engine, isFault, type ListedContainer, type NetworkFacts } from '../../ports/engine.ts'
 import { type Caller, createCaller } from './call.ts'
-import { plainEngineText, readStatus } from './classify-error.ts'
+import { readStatus } from './classify-error.ts'
 import {
   readCgroupDriver,
   readEnvironment,
   readEvent,
-  readImageId,
   readInspected,
   readListed,
   readNetwork,
@@ -25,6 +17,7 @@ import {
   readVolumes,
 } from './decode.ts'
 import { startExec } from './exec.ts'
+import { imageCalls } from './images.ts'
 import { readLogs } from './logs.ts'
 import { readJsonLines } from './read-lines.ts'
 import { runProbe } from './run-probe.ts'
@@ -35,9 +28,6 @@ const START_MS = 60_000
 const REMOVE_MS = 60_000
 /** Timeout of a stop call, in addition to the container's own grace period. */
 const STOP_MS = 30_000
-const PULL_MS = 15 * 60_000
-/** A pull without progress for this many milliseconds is aborted. */
-const PULL_SILENCE_MS = 60_000
 const NOT_MODIFIED = 304
 /** Events to watch. Exec events are left out, because each health check of the engine causes three of them. */
 const EVENTS = ['start', 'die', 'oom', 'destroy', 'health_status', 'pause', 'unpause']
@@ -76,10 +66,7 @@ export function createDockerEngine(socketPath: string): Engine {
     runProbe: (id, command, timeoutMs) => runProbe(caller, id, command, timeoutMs),
     readLogs: (id, request, sink) => readLogs(caller, socketPath, id, request, sink),
     startExec: (id, command, sink) => startExec(caller, socketPath, id, command, sink),
-    hasImage: (reference) => exists(call(READ_MS, (docker) => docker.getImage(reference).inspect())),
-    pullImage: (reference, credential) => pullImage(caller, reference, credential),
-    findImage: (reference) => findImage(caller, reference),
-    removeImage: (reference) => removeImage(caller, reference),
+    ...imageCalls(caller),
     rootFolder: async () => readRootFolder(await call(READ_MS, (docker) => docker.info())),
     listVolumes: async (label, value) =>
       readVolumes(
@@ -167,26 +154,6 @@ async function removeVolume({ call }: Caller, name: string): Promise<void> {
   }
 }
 
-async function findImage({ call }: Caller, reference: string): Promise<string | undefined> {
-  try {
-    return readImageId(await call(READ_MS, (docker) => docker.getImage(reference).inspect()))
-  } catch (error) {
-    if (isFault(error, 'not_found')) return undefined
-    throw error
-  }
-}
-
-/** Never by force: that would remove the image of a stopped container. */
-async function removeImage({ call }: Caller, reference: string): Promise<'removed' | 'in_use'> {
-  try {
-    await call(REMOVE_MS, (docker, abortSignal) => docker.getImage(reference).remove({ abortSignal }))
-  } catch (error) {
-    if (isFault(error, 'conflict')) return 'in_use'
-    if (!isFault(error, 'not_found')) throw error
-  }
-  return 'removed'
-}
-
 /** Treats the engine's answer 304 as a success: the container is already in the desired state. */
 async function ignoreNotModified(work: Promise<unknown>): Promise<void> {
   try {
@@ -213,49 +180,6 @@ async function exists(inspection: Promise<unknown>): Promise<boolean> {
   } catch (error) {
     if (isFault(error, 'not_found')) return false
     throw error
-  }
-}
-
-async function pullImage(
-  { call }: Caller,
-  reference: string,
-  credential: PullCredential | undefined,
-): Promise<void> {
-  const at = reference.indexOf('@')
-  const options = { fromImage: reference.slice(0, at), tag: reference.slice(at + 1) }
-  const authconfig =
-    credential === undefined
-      ? {}
-      : {
-          authconfig: {
-            username: credential.username,
-            password: credential.password,
-            serveraddress: credential.host,
-          },
-        }
-  await call(PULL_MS, async (docker, signal) => {
-    const stuck = new AbortController()
-    const abortSignal = AbortSignal.any([signal, stuck.signal])
-    await followPull(await docker.createImage({ ...options, ...authconfig, abortSignal }), stuck)
-  })
-}
-
-/** Reads the progress of a pull. The engine answers 200 before the pull starts and reports a failure in the stream. */
-async function followPull(stream: NodeJS.ReadableStream, stuck: AbortController): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const onProgress = (): void => {
-    clearTimeout(timer)
-    timer = setTimeout(() => stuck.abort(), PULL_SILENCE_MS)
-  }
-  try {
-    onProgress()
-    for await (const line of readJsonLines(stream)) {
-      onProgress()
-      if (typeof line === 'object' && line !== null && 'error' in line)
-        throw new EngineError('failed', plainEngineText(String(line.error)))
-    }
-  } finally {
-    clearTimeout(timer)
   }
 }
 
