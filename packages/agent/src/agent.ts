@@ -6,25 +6,27 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import {
   type AssignmentId,
+  type DesiredItem,
+  type DiskUse,
   defined,
   engineWarnings,
   type KeptEpoch,
-  type MachineContainer,
 } from '@holdfast/contract'
-import { readOwnLabels } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import { type ConvergeDeps, startConverging } from './converge/converge.ts'
 import { createDesiredSet } from './converge/desired-set.ts'
-import { createRequisites, type Requisites } from './converge/requisites.ts'
-import { type ImageCollector, startImageCollector } from './images/collect-images.ts'
+import { createRequisites } from './converge/requisites.ts'
 import { createEngineDisk } from './images/engine-disk.ts'
-import { createImageKeeper, type ImageKeeper } from './images/keep-images.ts'
+import { createImageKeeper } from './images/keep-images.ts'
 import { openPullRecord, type PullRecord } from './images/pull-record.ts'
+import { startCollector } from './images/start-collector.ts'
 import { type NetworkKeeper, startNetworkKeeper } from './networks/keep-networks.ts'
 import { createFailedLogs } from './observe/keep-failed-logs.ts'
+import { listMachine, listRunning } from './observe/list-containers.ts'
 import { createObserver } from './observe/observe.ts'
 import { createReadiness } from './observe/readiness.ts'
-import { createReplicaStatusTable, type ReplicaStatusTable } from './observe/replica-status-table.ts'
+import { createReplicaStatusTable } from './observe/replica-status-table.ts'
+import { type DiskReporter, startDiskReporter } from './observe/report-disks.ts'
 import { createEngineWatch } from './observe/watch-engine.ts'
 import type { DiskReader } from './ports/disk.ts'
 import type { Engine, EngineVersion } from './ports/engine.ts'
@@ -109,23 +111,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const role = createNodeRole(folder, state, log)
   const guard = await openStoreGuard(folder, state, log)
   const statuses = createReplicaStatusTable(starts.number)
-  const routing = startRouting({
-    engine,
-    admin: options.router,
-    desired,
-    view: statuses.view,
-    report: server.report,
-    identity: keys?.identity,
-    monotonicMs,
-    log,
-  })
-  statuses.reportTo(routing.report)
+  const routing = startNodeRouting(options, { server, desired, statuses, keys, monotonicMs })
   const networks = startNetworks(options, { server, desiredSet, routing })
   const kept = await openKept(options)
   const storage = { copies: options.copies ?? volumes, gate: volumes.gate }
-  const parts = { server, desiredSet, statuses, routing, networks, ...storage, ...kept, monotonicMs }
+  const readDisk = readEngineDisk(options)
+  const shared = { server, desiredSet, statuses, routing, networks }
+  const parts = { ...shared, ...storage, ...kept, monotonicMs, readDisk }
   const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   volumes.onImages(node.images.keep)
+  const disks = startDisks(readDisk, volumes, server)
 
   const apply = (change: DesiredChange, source: 'server' | 'disk'): void => {
     node.converger.setDesired(change, source)
@@ -151,28 +146,52 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     engineHealth: engineWatch.health,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes, guard),
-    ...defined({ sampler: node.sampler }),
+    ...defined({ sampler: node.sampler, disks: disks?.disks }),
     networks: networks.observed,
     streams: createSessionStreams(streamParts(options, kept, volumes)),
     log,
   })
   server.attach(session)
+  void disks?.check()
   if (saved !== undefined) apply({ ...saved, complete: true, gone: [] }, 'disk')
   return {
     async close() {
       session.close()
       engineWatch.close()
+      disks?.close()
       await volumes.close()
       keys?.close()
       await node.close()
       await networks.close()
       routing.close()
-      await file.close()
-      await role.close()
-      await guard.close()
-      await starts.close()
+      for (const part of [file, role, guard, starts]) await part.close()
     },
   }
+}
+
+interface RoutingParts extends Pick<NodeParts, 'server' | 'statuses' | 'monotonicMs'> {
+  readonly desired: ReadonlyMap<AssignmentId, DesiredItem>
+  readonly keys: RouterKeys | undefined
+}
+
+function startNodeRouting(
+  { engine, router: admin, log }: AgentOptions,
+  { server, desired, statuses, keys, monotonicMs }: RoutingParts,
+): Routing {
+  const { view } = statuses
+  const identity = keys?.identity
+  const routing = startRouting({
+    engine,
+    admin,
+    desired,
+    view,
+    report: server.report,
+    identity,
+    monotonicMs,
+    log,
+  })
+  statuses.reportTo(routing.report)
+  return routing
 }
 
 /** The server learns of an attempt's end after its log was kept, so a new log is never deleted. */
@@ -214,6 +233,18 @@ const startNetworks = (
     checkMs: networkCheckMs,
     log,
   })
+
+type ReadDisk = () => Promise<DiskUse | undefined>
+
+const readEngineDisk = ({ engine, disk, log }: AgentOptions): ReadDisk | undefined =>
+  disk && createEngineDisk({ engine, disk, log })
+
+const startDisks = (
+  readEngine: ReadDisk | undefined,
+  { storage }: NodeVolumes,
+  { reportDisks }: ServerLink,
+): DiskReporter | undefined =>
+  readEngine && startDiskReporter({ readEngine, pool: storage, report: reportDisks })
 
 const volumeAnswers = (volumes: NodeVolumes, guard: StoreGuard) => ({
   copies: volumes.observed,
@@ -264,6 +295,8 @@ interface NodeParts
   readonly exitCounts: ExitCounts
   readonly startNotes: StartNotes
   readonly pulls: PullRecord
+  /** Undefined: no disk is measured. */
+  readonly readDisk: ReadDisk | undefined
 }
 
 /** Starts the parts that work on the engine. The observer starts last, because it notifies the converger. */
@@ -291,7 +324,7 @@ function startNode(
     log,
   })
   const images = createImageKeeper({ requisites, engine, log })
-  const collector = startCollector({ ...options, log }, { engine, pulls, images, requisites, ...parts })
+  const collector = startCollector({ engine, pulls, images, requisites, ...parts, log }, options.imageCheckMs)
   const converger = startConverging({
     ...parts,
     failedLogs,
@@ -329,58 +362,4 @@ function startNode(
       await pulls.close()
     },
   }
-}
-
-interface CollectorParts extends Pick<NodeParts, 'desiredSet' | 'pulls'> {
-  readonly engine: Engine
-  readonly images: Pick<ImageKeeper, 'kept'>
-  readonly requisites: Pick<Requisites, 'forget'>
-}
-
-/** Removes unused images. Before the desired set is known, every image may be needed. */
-function startCollector(
-  { disk, imageCheckMs, log }: Pick<AgentOptions, 'disk' | 'imageCheckMs' | 'log'>,
-  { engine, pulls, images, requisites, desiredSet }: CollectorParts,
-): ImageCollector | undefined {
-  if (disk === undefined) return undefined
-  const usedImages = (): ReadonlySet<string> | undefined => {
-    if (!desiredSet.isKnown()) return undefined
-    return new Set([
-      ...images.kept(),
-      ...[...desiredSet.desired.values()].map(({ template }) => template.image),
-    ])
-  }
-  return startImageCollector({
-    engine,
-    record: pulls,
-    usedImages,
-    readDisk: createEngineDisk({ engine, disk, log }),
-    onRemoved: requisites.forget,
-    now: Date.now,
-    ...defined({ checkMs: imageCheckMs }),
-    log,
-  })
-}
-
-/** The containers that run as far as the agent knows. One that has just ended cannot be read and is counted as such. */
-const listRunning = (ids: Iterable<AssignmentId>, statuses: ReplicaStatusTable): RunningContainer[] =>
-  [...ids].flatMap((id) => {
-    const seen = statuses.view(id)?.container
-    if (typeof seen !== 'object' || seen.state !== 'running') return []
-    return [{ id, containerId: seen.id, pid: seen.pid }]
-  })
-
-/** Lists every container of the machine, including those that Holdfast did not create, without their environments. */
-async function listMachine(
-  engine: Engine,
-  { tenant }: NodeState,
-  statuses: ReplicaStatusTable,
-): Promise<MachineContainer[]> {
-  const listed = await engine.listContainers()
-  return listed.map(({ id, name, image, state, labels }) => {
-    const own = readOwnLabels(labels, tenant)
-    const seen = own === undefined ? undefined : statuses.view(own.assignmentId)?.container
-    const startedAt = typeof seen === 'object' && seen.id === id ? seen.startedAt : null
-    return { id, name, image, state, startedAt, ours: own !== undefined }
-  })
 }

@@ -46,6 +46,7 @@ export {
   type Pins,
   pinOf,
 } from './node/container-template.ts'
+export { isDiskNews, isUnderPressure, usedPercent } from './node/disk/disk-use.ts'
 export { isReady } from './node/observe-replica.ts'
 export * from './recommendations/index.ts'
 export { judgeKnownStore } from './restore/judge-known-store.ts'

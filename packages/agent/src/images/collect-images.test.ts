@@ -1,6 +1,6 @@
 // The collector on an engine whose disk the test fills: what it removes, what it keeps, and what it does about failures.
 
-import type { DiskUse } from '@holdfast/core/node'
+import type { DiskUse } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import pino from 'pino'
 import { expect, test } from 'vitest'

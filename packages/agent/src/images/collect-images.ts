@@ -2,7 +2,8 @@
 // are never touched. The decision is in core; the engine's refusal because of a container is the last guard.
 // See docs/design/agent.md#images
 
-import { type DiskUse, isCleaning, nextImage, URGENT_PERCENT, usedPercent } from '@holdfast/core/node'
+import type { DiskUse } from '@holdfast/contract'
+import { isCleaning, nextImage, URGENT_PERCENT, usedPercent } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { Engine } from '../ports/engine.ts'
 import { coalesce } from '../routing/coalesce.ts'
@@ -22,7 +23,7 @@ export interface CollectorDeps {
   /** Called after an image was removed. */
   onRemoved(reference: string): void
   now(): number
-  readonly checkMs?: number
+  readonly checkMs?: number | undefined
   readonly log: Logger
 }
 

@@ -1,6 +1,6 @@
 // The disk on which the engine keeps images and containers.
 
-import type { DiskUse } from '@holdfast/core/node'
+import type { DiskUse } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { DiskReader } from '../ports/disk.ts'
 import type { Engine } from '../ports/engine.ts'

@@ -1,6 +1,6 @@
 // How full the file systems of this node are.
 
-import type { DiskUse } from '@holdfast/core/node'
+import type { DiskUse } from '@holdfast/contract'
 
 export interface DiskReader {
   /** The use of the file system with this folder. Rejects if it cannot be read in time. */

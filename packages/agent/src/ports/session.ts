@@ -15,6 +15,7 @@ import type {
   KeptEpoch,
   MachineContainer,
   Measurement,
+  NodeDisks,
   Observation,
   ObservedCopy,
   ObservedNetwork,
@@ -114,6 +115,8 @@ export interface SessionOptions {
   pool?(): PoolReport | undefined
   /** All networks as last observed; reported after each complete desired set of a server that sends networks. */
   networks?(): readonly ObservedNetwork[]
+  /** The disks as last measured; reported after each complete desired set. Absent: this agent measures none. */
+  disks?(): NodeDisks | undefined
   /** The bytes in use of all copies, as last measured. */
   measure?(): Measurement[]
   /** The same after a round of checkpoints that began with this call. Never rejects. */
@@ -145,6 +148,8 @@ export interface Session {
   reportPool(pool: PoolReport): void
   /** Reports networks that have changed. Without an open session nothing is sent: see SessionOptions.networks. */
   reportNetworks(networks: readonly ObservedNetwork[]): void
+  /** Reports how full the disks are. Without an open session nothing is sent: see SessionOptions.disks. */
+  reportDisks(disks: NodeDisks): void
   /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */

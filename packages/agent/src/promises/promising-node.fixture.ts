@@ -152,6 +152,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
     reportCopies: (copies) => emit({ kind: 'report', copies }),
     reportPool() {},
     reportNetworks() {},
+    reportDisks() {},
     registryCredential: async () => undefined,
     containerEnvironment: async () => ({ kind: 'unresolved', about: '' }),
     configure: (requests) => {

@@ -11,6 +11,7 @@ import {
   encodeOpen,
   helloText,
   joinTemplates,
+  type NodeDisks,
   type Observation,
   type ObservedCopy,
   type ObservedNetwork,
@@ -40,6 +41,8 @@ export interface Connection {
   reportPool(pool: PoolReport): void
   /** Sends a report about networks, if the server has sent networks in this session. */
   reportNetworks(networks: ObservedNetwork[]): void
+  /** Sends a report about the node's disks, under the same condition as other reports. */
+  reportDisks(disks: NodeDisks): void
   close(): void
 }
 
@@ -116,6 +119,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
       reportCopies: (copies) => reportVolumes(state, { copies }),
       reportPool: (pool) => reportVolumes(state, { pool }),
       reportNetworks: (networks) => reportNetworks(state, networks),
+      reportDisks: (disks) => reportDisks(state, disks),
       // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -159,6 +163,11 @@ function reportNetworks(
 ): void {
   if (!hasNetworks || session === undefined) return
   sendMessage(socket, { type: 'status', session, observations: [], networks })
+}
+
+function reportDisks({ socket, session, synced }: ConnectionState, disks: NodeDisks): void {
+  if (synced && session !== undefined)
+    sendMessage(socket, { type: 'status', session, observations: [], disks })
 }
 
 function streamSocket(socket: WebSocket): StreamSocket {
@@ -261,6 +270,8 @@ function applyDesired(
   for (const networks of inMessages(options.networks?.() ?? [])) reportNetworks(state, networks)
   const pool = options.pool?.()
   if (pool !== undefined) reportVolumes(state, { pool })
+  const disks = options.disks?.()
+  if (disks !== undefined) reportDisks(state, disks)
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
 }
 

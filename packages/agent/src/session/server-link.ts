@@ -22,6 +22,7 @@ export function createServerLink(): ServerLink {
     reportCopies: (copies) => session().reportCopies(copies),
     reportPool: (pool) => session().reportPool(pool),
     reportNetworks: (networks) => session().reportNetworks(networks),
+    reportDisks: (disks) => session().reportDisks(disks),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
     configure: (requests) => session().configure(requests),

@@ -74,6 +74,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
     reportNetworks(networks) {
       for (const part of inMessages(networks)) current?.reportNetworks(part)
     },
+    reportDisks: (disks) => current?.reportDisks(disks),
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
     configure: calls.configure,

@@ -5,6 +5,7 @@ import type { Node } from '@holdfast/contract'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { cpu, memory } from '../print/amounts.ts'
 import { indented, outArea, type PrintArea } from '../print/area.ts'
+import { diskText } from '../print/disk.ts'
 import { printFailure } from '../print/failure.ts'
 import { plain } from '../print/plain.ts'
 import { factLines, section } from '../print/sections.ts'
@@ -60,6 +61,7 @@ function factsOf(node: Node, running: number): (readonly [name: string, value: s
     ['New replicas', workOf(node)],
     ['Replicas', String(running)],
     ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],
+    ['Disk', diskText(node)],
     ['Storage', storageText(node)],
     ['Engine', engine.version],
     ['Agent', agentText(node)],

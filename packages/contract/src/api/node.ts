@@ -23,6 +23,7 @@ import {
   nodeResidencyTexts,
   nodeTexts,
 } from '../texts/request-texts.ts'
+import { nodeDisksShape } from './disks.ts'
 import { type Warning, warningShape } from './rejection.ts'
 
 export const NODE_STATUSES = ['pending', 'ready', 'unreachable', 'failed'] as const
@@ -122,6 +123,8 @@ export const nodeShape = object({
   engine: engineShape,
   /** The storage pool for volumes; absent if the node has none. */
   storage: optional(storageShape),
+  /** How full the disks of the node are, to about one percent; absent until the agent has reported them. */
+  disks: optional(nodeDisksShape),
   /** The version of the node's agent; absent until the agent has opened its first session. */
   agentVersion: optional(string()),
   /** True if the agent's version is older than that of the server that answers; absent otherwise. */

@@ -10,6 +10,7 @@
 //   server  open               requests a stream of bytes: logs, exec or quarantined data
 //   both    credit, end        flow control and end of a stream; the bytes are in binary frames
 
+import { nodeDisksShape } from '../api/disks.ts'
 import { capacityShape, engineShape, machineContainerShape, storageShape } from '../api/node.ts'
 import {
   type ContainerTemplate,
@@ -240,6 +241,8 @@ export const statusShape = object({
   pool: optional(poolReportShape),
   /** Networks whose state has changed; all of them after the start of a session. */
   networks: optional(list(observedNetworkShape)),
+  /** How full the disks are, after the start of a session and after a change; from agents with the capability `disks`. */
+  disks: optional(nodeDisksShape),
 })
 export type Status = Infer<typeof statusShape>
 

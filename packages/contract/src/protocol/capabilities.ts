@@ -65,9 +65,13 @@ export const CANARY = 'canary'
 /** The agent reports with each heartbeat whether its engine answers. */
 export const ENGINE_HEALTH = 'engine_health'
 
+/** The agent reports how full the disks of its node are. */
+export const DISKS = 'disks'
+
 /** The capability of the agents that report about a fault of their node, and about its end. */
 const FAULT_CAPABILITIES: { readonly [reason in NodeFaultReason]?: string } = {
   engine_silent: ENGINE_HEALTH,
+  disk_pressure: DISKS,
 }
 
 /** The capabilities of an agent of this version. */
@@ -81,6 +85,7 @@ export const AGENT_CAPABILITIES: readonly string[] = [
   DIVERGENCES,
   CANARY,
   ENGINE_HEALTH,
+  DISKS,
 ]
 
 /** The capabilities of version 0.1.0, which hold for every agent that states none. This list never changes. */

@@ -37,6 +37,13 @@ const fromHello = identifiedBy(
   'session.epoch',
 )
 
+const reportedDisks = identifiedBy(
+  'The agent reports it after a change.',
+  'disks.engine.freeBytes',
+  'disks.engine.freeInodes',
+  'disks.pool.freeBytes',
+)
+
 const fromSpec: ReplacedObject = {
   reason: 'The template is built from the spec of the deployment, with the unknown members there.',
   isSame: () => false,
@@ -70,6 +77,9 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
         'storage.poolId',
         'storage.fault',
       ),
+      disks: reportedDisks,
+      'disks.engine': reportedDisks,
+      'disks.pool': reportedDisks,
       degraded: identifiedBy('Each fault of the node has its own time.', 'degraded.reason', 'degraded.since'),
       'health.faults': identifiedBy(
         'The list changes with the faults.',

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { usedPercent } from './disk-use.ts'
 import { isCleaning, nextImage, type PulledImage } from './plan-images.ts'
 
 const MINUTE = 60_000
@@ -102,13 +101,4 @@ describe('the next image', () => {
       }),
     )
   })
-})
-
-test.each([
-  ['bytes', { totalBytes: 1000, freeBytes: 100, inodes: 100, freeInodes: 90 }, 90],
-  ['inodes', { totalBytes: 1000, freeBytes: 900, inodes: 100, freeInodes: 5 }, 95],
-  ['bytes where inodes have no limit', { totalBytes: 1000, freeBytes: 500, inodes: 0, freeInodes: 0 }, 50],
-  ['nothing of an unknown size', { totalBytes: 0, freeBytes: 0, inodes: 0, freeInodes: 0 }, 0],
-])('the used part is that of %s', (_, use, percent) => {
-  expect(usedPercent(use)).toBe(percent)
 })

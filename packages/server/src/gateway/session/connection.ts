@@ -5,6 +5,7 @@ import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
+import { acceptDisks } from '../reports/accept-disks.ts'
 import { acceptEngineHealth } from '../reports/accept-engine-health.ts'
 import { acceptNetworks } from '../reports/accept-networks.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
@@ -210,4 +211,5 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   flushCopies(parts, session)
   acceptNetworks(context, index.networks, session, message.networks ?? [])
   if (message.pool !== undefined) acceptPool(context, session, message.pool)
+  if (message.disks !== undefined) void acceptDisks(context, session, message.disks)
 }

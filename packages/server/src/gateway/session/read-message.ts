@@ -5,6 +5,7 @@ import {
   type AgentMessage,
   agentMessageShapes,
   CALL_METHODS,
+  type DiskUse,
   decodeOpen,
   type Hello,
   isVolumeId,
@@ -37,7 +38,7 @@ function decodeMessage(value: unknown): AgentMessage | 'unknown' | undefined {
 function isValid(message: AgentMessage): boolean {
   if (message.type === 'hello') return isValidHello(message)
   if (message.type === 'call') return CALL_METHODS.includes(message.method) && isShort(message.id)
-  if (message.type === 'status') return message.pool === undefined || isValidPool(message.pool)
+  if (message.type === 'status') return isValidStatus(message)
   if (message.type === 'heartbeat')
     return isValidHealth(message) && (message.usage === undefined || isValidRound(message.usage))
   if (message.type === 'usage') return isValidUsage(message)
@@ -49,6 +50,14 @@ const isValidHealth = ({ engine }: Extract<AgentMessage, { type: 'heartbeat' }>)
   engine === undefined ||
   [engine.silentMs, engine.steadyMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0)
 
+const isValidStatus = ({ pool, disks }: Extract<AgentMessage, { type: 'status' }>): boolean =>
+  (pool === undefined || isValidPool(pool)) &&
+  (disks === undefined ||
+    [disks.engine, ...(disks.pool === undefined ? [] : [disks.pool])].every(isValidDisk))
+
+const isValidDisk = ({ totalBytes, freeBytes, inodes, freeInodes }: DiskUse): boolean =>
+  [totalBytes, freeBytes, inodes, freeInodes].every((number) => Number.isSafeInteger(number) && number >= 0)
+
 /** Longest unknown members of a hello and of one observation, in characters, because both are stored. */
 const MAX_UNKNOWN = 4096
 
@@ -56,7 +65,7 @@ const MAX_UNKNOWN = 4096
 function keepsLittle(message: AgentMessage): boolean {
   const stored =
     message.type === 'status'
-      ? [...message.observations, ...(message.pool === undefined ? [] : [message.pool])]
+      ? [...message.observations, ...[message.pool, message.disks].filter((part) => part !== undefined)]
       : message.type === 'hello'
         ? [message]
         : []

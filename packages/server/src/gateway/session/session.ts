@@ -64,6 +64,8 @@ export interface Session {
   copyReports: CopyReports | undefined
   /** The newest report about the node's pool while one is being stored. */
   poolReport: PoolReport | undefined
+  /** Monotonic time of the last report about the disks that was accepted; undefined before the first. */
+  disksAt: number | undefined
 }
 
 /** The server's end of a stream that is open on the node. */
@@ -95,6 +97,7 @@ export const newSession = (opened: OpenedSession, socket: AgentSocket | undefine
   reports: undefined,
   copyReports: undefined,
   poolReport: undefined,
+  disksAt: undefined,
 })
 
 /** Observations that a session has accepted. Created at the first report, because an idle node sends no reports. */

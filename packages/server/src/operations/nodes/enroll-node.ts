@@ -151,6 +151,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     poolId: _pool,
     degraded: _degraded,
     health: _health,
+    disks: _disks,
     draining,
     ...kept
   } = known ?? { v: 1 }

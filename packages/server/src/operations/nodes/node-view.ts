@@ -8,8 +8,20 @@ import { globally } from '../../store/transaction.ts'
 import type { Claim } from './claims.ts'
 
 export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Claim[]): Node {
-  const { id, name, status, schedulable, draining, controlPlane, labels, capacity, engine, storage, agent } =
-    node
+  const {
+    id,
+    name,
+    status,
+    schedulable,
+    draining,
+    controlPlane,
+    labels,
+    capacity,
+    engine,
+    storage,
+    disks,
+    agent,
+  } = node
   const faults = faultsOf(node)
   return {
     id,
@@ -20,7 +32,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     labels,
     capacity,
     engine,
-    ...defined({ reason: faults[0]?.reason, storage, agentVersion: agent?.version }),
+    ...defined({ reason: faults[0]?.reason, storage, disks, agentVersion: agent?.version }),
     ...(faults.length === 0 ? {} : { faults: [...faults] }),
     ...(draining === true ? { draining } : {}),
     ...(agent !== undefined && isOlder(agent.version, VERSION) ? { agentOutdated: true } : {}),

@@ -12,6 +12,7 @@ import {
   map,
   NODE_STATUSES,
   type NodeId,
+  nodeDisksShape,
   nodeFaultShape,
   nullable,
   object,
@@ -77,6 +78,8 @@ export const storedNodeShape = object({
   storage: optional(storageShape),
   /** The pool that the node has since its enrollment. Another one in its place must not be used. */
   poolId: optional(string()),
+  /** How full the disks of the node are, as its agent reported last; absent before the first report. */
+  disks: optional(nodeDisksShape),
   /** Why the pool makes a ready node degraded; absent if it does not. */
   degraded: optional(object({ reason: string(), since: string() })),
   /**

@@ -1,0 +1,57 @@
+// Accepts a node's report of how full its disks are, and stores it if it changed. A nearly full disk of the engine makes the
+// node degraded, so that it gets no new work. See docs/design/liveness.md#faults-of-a-node
+
+import { defined, type NodeDisks } from '@holdfast/contract'
+import { isDiskNews, isUnderPressure, nextHealth, usedPercent } from '@holdfast/core'
+import { timestamp } from '../../ports/clock.ts'
+import { nodes, type StoredNode } from '../../store/records.ts'
+import type { TransactionDecision } from '../../store/store.ts'
+import { inTenant, type Transaction } from '../../store/transaction.ts'
+import type { GatewayContext } from '../deps.ts'
+import { isHolder } from '../session/held-sessions.ts'
+import type { Session } from '../session/session.ts'
+
+/** An agent measures less often. A report that is dropped is sent again with the next complete set. */
+const SHORTEST_MS = 5_000
+
+/** Stores a report. Never rejects. */
+export async function acceptDisks(
+  context: GatewayContext,
+  session: Session,
+  report: NodeDisks,
+): Promise<void> {
+  const { heardAt, disksAt, nodeId } = session
+  if (disksAt !== undefined && heardAt - disksAt < SHORTEST_MS) return
+  session.disksAt = heardAt
+  try {
+    await context.store.transact((transaction) => stage(context, session, report, transaction))
+  } catch (error) {
+    context.log.warn({ nodeId, error: String(error) }, 'disk report write failed')
+  }
+}
+
+function stage(
+  { clock, replica }: GatewayContext,
+  session: Session,
+  report: NodeDisks,
+  transaction: Transaction,
+): TransactionDecision<undefined> {
+  const address = inTenant(session.tenant, nodes, session.nodeId)
+  const node = transaction.get(address)
+  if (node === undefined || !isHolder(node, session, replica)) return { kind: 'abort', result: undefined }
+  const next = withDisks(node, report, timestamp(clock))
+  if (next === undefined) return { kind: 'abort', result: undefined }
+  transaction.put(address, next)
+  return { kind: 'commit', result: undefined }
+}
+
+/** The node with the reported disks; undefined if nothing changes. */
+export function withDisks(node: StoredNode, disks: NodeDisks, now: string): StoredNode | undefined {
+  const { health: before, ...others } = node
+  const reported = before?.epoch === node.session.epoch ? before.faults : []
+  const was = reported.some(({ reason }) => reason === 'disk_pressure')
+  const is = isUnderPressure(was, usedPercent(disks.engine))
+  if (is === was && !isDiskNews(node.disks, disks)) return undefined
+  const health = is === was ? before : nextHealth(node, 'disk_pressure', is ? { since: now } : undefined)
+  return { ...others, disks, ...defined({ health }) }
+}
