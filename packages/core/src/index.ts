@@ -34,6 +34,7 @@ export {
   faultsOf,
   hasFailedEngine,
   hasSilentEngine,
+  isDiskPressed,
   nextHealth,
   nodeSince,
 } from './liveness/node-faults.ts'

@@ -31,6 +31,10 @@ const NODES = {
   steady: aNode('steady', { agent, ...german }),
   neighbour: aNode('neighbour', { agent }),
   silent: aNode('silent', { agent, status: 'pending' }),
+  full: aNode('full', {
+    agent,
+    health: { epoch: 1, faults: [{ reason: 'disk_pressure', since: '2026-01-01T00:00:00.000Z' }] },
+  }),
   hung: aNode('hung', {
     agent,
     health: { epoch: 1, faults: [{ reason: 'engine_silent', since: '2026-01-01T00:00:00.000Z' }] },
@@ -53,6 +57,7 @@ const resides = (residency: object) => ({ placement: { residency } })
 const ROWS: { readonly [name in FilterName]: Row } = {
   readiness: { node: 'silent' },
   engine: { node: 'hung' },
+  disk_pressure: { node: 'full' },
   cordon: { node: 'cordoned' },
   control_plane_node: { node: 'reserved' },
   claims: { node: 'claimed' },

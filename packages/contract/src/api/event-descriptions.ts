@@ -261,12 +261,13 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     data: { was: 'the previous status' },
   },
   'node.degraded': {
-    when: 'a part of a node does not work; `reason` is `engine_silent` if its container engine does not answer, published again as an error when its replicas are replaced, and `pool_changed` if its storage pool is another one than before',
+    when: 'a part of a node does not work; `reason` is `engine_silent` if its container engine does not answer, published again as an error when its replicas are replaced, `disk_pressure` if the disk of its engine is nearly full, and `pool_changed` if its storage pool is another one than before',
     severity: ['warning', 'error'],
     subjects: ['Node'],
     data: {
-      since: 'since when the part does not work; with `engine_silent`',
+      since: 'since when the part does not work; with `engine_silent` and `disk_pressure`',
       failed: 'whether the replicas of the node are replaced on other nodes; with `engine_silent`',
+      usedPercent: 'the used part of the disk; with `disk_pressure`',
       poolId: 'the pool that the node had; with `pool_changed`',
       found: 'the pool that its agent found, null if it is unknown; with `pool_changed`',
     },

@@ -35,6 +35,7 @@ import {
   type Shape,
   string,
 } from '../shapes/shape.ts'
+import { engineHealthShape } from './engine-health.ts'
 import { desiredNetworkShape, observedNetworkShape } from './networks.ts'
 import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-report.ts'
 import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
@@ -198,15 +199,6 @@ export function splitTemplates(desired: readonly DesiredItem[]): Pick<Complete, 
   })
   return { items, templates }
 }
-
-/** Whether the engine of the node answers. */
-export const engineHealthShape = object({
-  /** Milliseconds since its last answer, or since the start of the agent. */
-  silentMs: integer(),
-  /** Milliseconds since its first answer after which no check was without one; 0 if the last check was. */
-  steadyMs: integer(),
-})
-export type EngineHealth = Infer<typeof engineHealthShape>
 
 export const heartbeatShape = object({
   type: oneOf(['heartbeat']),

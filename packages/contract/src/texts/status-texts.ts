@@ -234,8 +234,8 @@ export const NODE_STATUS_TEXTS: { readonly [status in Node['status']]: WordText 
   ready: { meaning: 'The agent sends heartbeats. The node accepts replicas unless it is cordoned.' },
   degraded: {
     meaning:
-      'The agent sends heartbeats, but a part of the machine does not work; the reason says which. engine_silent: the container engine does not answer, so the node gets no new work, and replicas that mount no volume are replaced on other nodes if it stays silent. pool_changed: the storage pool is another one than before, so the node gets no new volume work.',
-    next: 'engine_silent: restart the container engine of the machine. pool_changed: restore the former pool and restart the agent; if it is lost, enroll the node again, and it uses the new pool.',
+      'The agent sends heartbeats, but a part of the machine does not work; the reason says which. engine_silent: the container engine does not answer, so the node gets no new work, and replicas that mount no volume are replaced on other nodes if it stays silent. disk_pressure: the disk of the container engine is nearly full, so the node gets no new work until it is down to 80 %; its replicas stay. pool_changed: the storage pool is another one than before, so the node gets no new volume work.',
+    next: 'engine_silent: restart the container engine of the machine. disk_pressure: free space or inodes on that disk; `holdfast describe node` shows its use. pool_changed: restore the former pool and restart the agent; if it is lost, enroll the node again, and it uses the new pool.',
   },
   unreachable: {
     meaning: 'The agent has sent no heartbeat for a while. Containers of the node are presumed to run.',
@@ -256,6 +256,10 @@ export const REFUSAL_TEXTS = {
   engine_silent: {
     meaning: 'The container engine of the node does not answer.',
     next: 'Restart the container engine of the machine, for example with `systemctl restart docker`.',
+  },
+  disk_pressure: {
+    meaning: 'The disk of the container engine of the node is nearly full, in bytes or inodes.',
+    next: 'Free space on the machine: remove container logs, volumes of the engine and images of others that are not needed. The agent removes its own unused images.',
   },
   node_cordoned: {
     meaning: 'The node is closed for new work, by cordon or drain.',

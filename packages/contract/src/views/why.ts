@@ -24,6 +24,7 @@ import {
 export const FILTERS = [
   'readiness',
   'engine',
+  'disk_pressure',
   'cordon',
   'control_plane_node',
   'claims',

@@ -52,11 +52,16 @@ export function nodeAttention({ node, since, replicas, failedAt }: NodeSituation
   }
   if (status !== 'degraded') return []
   const isFailing = node.faults?.some(({ failed }) => failed === true) === true
-  const text =
-    reason === 'engine_silent'
-      ? `The container engine of node ${name} does not answer; ${onIt}. Restart the engine.`
-      : `Node ${name} is degraded: ${reason}.`
+  const text = degradedText(node.name, reason, onIt)
   return [{ severity: isFailing ? 'error' : 'warning', subject, code: reason, text, since }]
+}
+
+function degradedText(name: string, reason: string | undefined, onIt: string): string {
+  if (reason === 'engine_silent')
+    return `The container engine of node ${name} does not answer; ${onIt}. Restart the engine.`
+  if (reason === 'disk_pressure')
+    return `The disk of the container engine of node ${name} is nearly full; it gets no new work, and ${onIt}. Free space on it.`
+  return `Node ${name} is degraded: ${reason}.`
 }
 
 export interface VolumeSituationShown {

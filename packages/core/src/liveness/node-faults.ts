@@ -34,6 +34,10 @@ const engineFault = (node: FaultyNode): NodeFault | undefined =>
 /** Whether the engine of the node does not answer. */
 export const hasSilentEngine = (node: FaultyNode): boolean => engineFault(node) !== undefined
 
+/** Whether the disk of the node's engine is nearly full. */
+export const isDiskPressed = (node: FaultyNode): boolean =>
+  faultsOf(node).some(({ reason }) => reason === 'disk_pressure')
+
 /** Whether the engine was silent for so long that the node counts as failed for its replicas. */
 export const hasFailedEngine = (node: FaultyNode): boolean =>
   node.health !== undefined && engineFault(node)?.failed === true

@@ -91,7 +91,7 @@ export const arbitraryNode = (number: number): fc.Arbitrary<NodeFacts> =>
       capacity: amounts(12),
       requested: amounts(6),
       replicas,
-      faults: mostly<NodeFacts['faults']>(undefined, ['engine_silent'], ['pool_changed']),
+      faults: mostly<NodeFacts['faults']>(undefined, ['engine_silent'], ['disk_pressure'], ['pool_changed']),
       pool: mostly<NodeFacts['pool']>(
         { poolBytes: 200, claimedBytes: 0 },
         undefined,

@@ -26,6 +26,7 @@ const reported = ({ labels }: NodeFacts, label: string): string | undefined =>
 const DEMANDS: Demands = {
   readiness: (_w, n) => n.status === 'ready',
   engine: (_w, n) => n.faults?.includes('engine_silent') !== true,
+  disk_pressure: (_w, n) => n.faults?.includes('disk_pressure') !== true,
   cordon: (_w, n) => n.schedulable,
   control_plane_node: (w, n) => w.ofPlatform || !n.controlPlane || w.returnsTo?.includes(n.id) === true,
   claims: (_w, n) => n.claim === 'sole',

@@ -13,6 +13,7 @@ import { antiAffinity } from './anti-affinity.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
+import { diskPressure } from './disk-pressure.ts'
 import { engine } from './engine.ts'
 import { PLACEMENT_FILTERS } from './index.ts'
 import { labelConstraint } from './label-constraint.ts'
@@ -118,6 +119,17 @@ checkTable(engine, [
     {
       ...{ code: 'engine_silent', required: 'answering', reported: 'silent' },
     },
+  ],
+])
+
+checkTable(diskPressure, [
+  ['with enough room', {}, {}],
+  ['degraded for another reason', {}, { faults: ['engine_silent', 'pool_changed'] }],
+  [
+    'with a nearly full disk',
+    {},
+    { faults: ['engine_silent', 'disk_pressure'] },
+    { code: 'disk_pressure', required: { diskPressure: false }, reported: { diskPressure: true } },
   ],
 ])
 

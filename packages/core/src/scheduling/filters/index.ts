@@ -8,6 +8,7 @@ import { blockedCountry } from './blocked-country.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
+import { diskPressure } from './disk-pressure.ts'
 import { engine } from './engine.ts'
 import { labelConstraint } from './label-constraint.ts'
 import { namedNode } from './named-node.ts'
@@ -27,6 +28,7 @@ export const RESIDENCY_FILTERS: readonly Filter[] = [residencyCountry, residency
 export const PLACEMENT_FILTERS: readonly Filter[] = [
   readiness,
   engine,
+  diskPressure,
   cordon,
   controlPlaneNode,
   claims,

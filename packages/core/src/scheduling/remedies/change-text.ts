@@ -53,6 +53,8 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,
   engine_silent: (nodeName) =>
     `Restart the container engine of ${nodeName} (systemctl restart docker), or enroll another node.`,
+  disk_pressure: (nodeName) =>
+    `Free space or inodes on the disk of the container engine of ${nodeName}, or enroll another node.`,
   node_claims_releasing: (nodeName) =>
     `Enroll another node: this tenant is releasing its claim on ${nodeName}.`,
   storage_pool_missing: (nodeName) => `Give ${nodeName} a storage pool, or enroll a node that has one.`,

@@ -122,6 +122,40 @@ export function engineRecoveredEvent({ id, name }: NodeIdentity, { since }: Node
   }
 }
 
+/** The event of a node whose engine has a nearly full disk. */
+export function diskPressureEvent(
+  { id, name }: NodeIdentity,
+  { since }: NodeFault,
+  usedPercent: number,
+): NewEvent {
+  return {
+    type: 'node.degraded',
+    severity: 'warning',
+    subject: nodeSubject({ id, name }),
+    cause: `disk ${since}`,
+    reason: 'disk_pressure',
+    message: `The disk of the container engine of node ${name} is ${usedPercent} % full, in bytes or inodes. The node gets no new work until it is down to 80 %; its replicas stay. Free space on the machine.`,
+    data: { since, usedPercent },
+  }
+}
+
+/** The event of a node whose disk has space again. */
+export function diskRecoveredEvent(
+  { id, name }: NodeIdentity,
+  { since }: NodeFault,
+  usedPercent: number,
+): NewEvent {
+  return {
+    type: 'node.recovered',
+    severity: 'info',
+    subject: nodeSubject({ id, name }),
+    cause: `disk ${since}`,
+    reason: 'disk_pressure',
+    message: `The disk of the container engine of node ${name} has space again: it is ${usedPercent} % full.`,
+    data: { since },
+  }
+}
+
 export function cordonEvent(node: StoredNode, cause: string): NewEvent {
   const { name, schedulable } = node
   return {

@@ -1,7 +1,7 @@
 // Invariant: new replicas are placed only on a node that accepts them: ready, schedulable, outside the control plane,
 // with the requested node id and labels, and with an agent that can create the container. Checked against the node's record at the time of the placement.
 
-import { hasSilentEngine } from '@holdfast/core'
+import { hasSilentEngine, isDiskPressed } from '@holdfast/core'
 import type { StoredNode } from '@holdfast/server/store/records'
 import type { Invariant } from '../invariant.ts'
 import { isOfPlatform, type Moment } from '../moment.ts'
@@ -20,6 +20,7 @@ export const takesWork: Invariant = {
         const why = [
           node.status === 'ready' ? undefined : `is ${node.status}`,
           hasSilentEngine(node) ? 'has a silent engine' : undefined,
+          isDiskPressed(node) ? 'has a nearly full disk' : undefined,
           node.schedulable && node.draining !== true ? undefined : 'takes no new work',
           isForeign(moment, placed, node) ? 'is the control plane’s' : undefined,
           spec.nodeId === undefined || spec.nodeId === node.id ? undefined : `is not ${spec.nodeId}`,
