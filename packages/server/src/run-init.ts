@@ -12,7 +12,7 @@ import {
   provisionTenants,
 } from './operations/tenants/initialize.ts'
 import { type SecretsStoreSetUp, setUpSecretsStore } from './set-up-secrets-store.ts'
-import { requireEpoch } from './store/epoch.ts'
+import { requireEpoch } from './store/require-epoch.ts'
 import { openStore } from './store/store.ts'
 import { realClock as clock, realIds as ids } from './system-clock.ts'
 

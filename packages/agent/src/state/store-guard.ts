@@ -110,7 +110,7 @@ function report(log: Logger, { held, epoch }: SeenStore): void {
  * The set as a change that adds and keeps: what a restored store lacks is no proof, and its orders to stop or remove may be
  * older than what runs.
  */
-export function withoutRemovals(change: DesiredChange, before: DesiredItems): DesiredChange {
+function withoutRemovals(change: DesiredChange, before: DesiredItems): DesiredChange {
   const isRunning = (id: AssignmentId): boolean => before.get(id)?.desired === 'running'
   const { wipePool: _wipe, offers: _offers, jobLogs: _logs, ...kept } = change
   return {

@@ -41,6 +41,7 @@ import { offerDecisionShape, poolReportShape, poolWipeShape } from './pool-repor
 import { askedVolumeShape, configurationShape, configureRequestShape, promiseShape } from './promotion.ts'
 import { routedDeploymentShape } from './routed-deployment.ts'
 import { routersShape } from './routers.ts'
+import { shownStoreShape } from './shown-store.ts'
 import { nodeSampleShape, sampleRoundShape, usageSeriesShape } from './usage.ts'
 import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from './volume-copies.ts'
 
@@ -114,13 +115,6 @@ const poolDecisions = {
   offers: optional(list(offerDecisionShape)),
   wipePool: optional(poolWipeShape),
 }
-
-/** The store of the server, by which an agent recognises that it was restored from a backup. */
-export const shownStoreShape = object({
-  epoch: string(),
-  /** Until an operator has confirmed the epoch, an agent that knew another one removes nothing. */
-  unconfirmed: optional(boolean()),
-})
 
 /** All desired containers of the node at one store revision. The agent treats its other containers as orphans. */
 export const completeShape = object({

@@ -21,7 +21,7 @@ export interface FoundStore {
   readonly heartbeats?: number | undefined
 }
 
-export type KnownStoreVerdict =
+type KnownStoreVerdict =
   | { readonly kind: 'same' }
   /** An operator has declared the store restored since; what the server remembers no longer holds. */
   | { readonly kind: 'declared' }

@@ -5,7 +5,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { join } from 'node:path'
 import { decodeOpen, type Infer, integer, object, optional, string } from '@holdfast/contract'
 
-export const KNOWN_STORE_FILE = 'store.json'
+const KNOWN_STORE_FILE = 'store.json'
 /** File mode: only the owner can read and write. */
 const MODE = 0o600
 

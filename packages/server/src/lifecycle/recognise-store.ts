@@ -9,8 +9,9 @@ import {
   type HeartbeatChain,
 } from '../loops/leadership/heartbeat-chain.ts'
 import { type Clock, type IdSource, timestamp } from '../ports/clock.ts'
-import { requireEpoch, type StoreEpoch } from '../store/epoch.ts'
+import type { StoreEpoch } from '../store/epoch.ts'
 import { chains } from '../store/records.ts'
+import { requireEpoch } from '../store/require-epoch.ts'
 import { RestoredStoreError } from '../store/restored.ts'
 import type { Store } from '../store/store.ts'
 import { addressKey, globally } from '../store/transaction.ts'
@@ -19,7 +20,7 @@ import type { KnownStoreFile, KnownStoreRecord } from './known-store-file.ts'
 /** The store keeps the chain of a server for longer than this. */
 const CHAIN_DAYS_MS = 29 * 24 * 3_600_000
 
-export interface RecogniseDeps {
+interface RecogniseDeps {
   readonly store: Store
   readonly clock: Clock
   readonly ids: IdSource

@@ -3,8 +3,9 @@ import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/
 import { openOver, write } from '@holdfast/simulation/memory/store-over-memory.fixture'
 import { expect, onTestFinished, test } from 'vitest'
 import { realClock as clock, realIds as ids } from '../system-clock.ts'
-import { epochAddress, requireEpoch, type StoreEpoch } from './epoch.ts'
+import { epochAddress, type StoreEpoch } from './epoch.ts'
 import { putDeployment, someTenant } from './records.fixture.ts'
+import { requireEpoch } from './require-epoch.ts'
 import { openStore, type Store } from './store.ts'
 
 const tenant = someTenant()

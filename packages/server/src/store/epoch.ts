@@ -2,13 +2,12 @@
 // etcd was restored from a backup (docs/design/store.md#restored-store). Every transaction compares its record.
 
 import type { Infer } from '@holdfast/contract'
-import { type Clock, type IdSource, timestamp } from '../ports/clock.ts'
+import type { IdSource } from '../ports/clock.ts'
 import type { KeyValue } from '../ports/key-value.ts'
 import type { Cache } from './cache/cache.ts'
 import { decodeRecord } from './encode.ts'
 import { EPOCH_ID, epochs } from './records.ts'
 import { RestoredStoreError } from './restored.ts'
-import type { Store } from './store.ts'
 import { globally } from './transaction.ts'
 
 export type StoreEpoch = Infer<typeof epochs.shape>
@@ -19,35 +18,6 @@ const EPOCH_BYTES = 16
 
 export const randomEpoch = (ids: Pick<IdSource, 'bytes'>): string =>
   Buffer.from(ids.bytes(EPOCH_BYTES)).toString('base64url')
-
-/**
- * Reads the epoch of the store, and creates it in a store that has none. Throws if the store was written under the id of
- * another etcd cluster than the one that answers.
- */
-export async function requireEpoch(
-  store: Pick<Store, 'transact' | 'clusterId'>,
-  { clock, ids }: { readonly clock: Clock; readonly ids: Pick<IdSource, 'bytes'> },
-): Promise<StoreEpoch> {
-  const { clusterId } = store
-  const found = await store.transact<StoreEpoch>((transaction) => {
-    const stored = transaction.get(epochAddress)
-    if (stored !== undefined) return { kind: 'abort', result: stored }
-    const first: StoreEpoch = {
-      v: 1,
-      epoch: randomEpoch(ids),
-      createdAt: timestamp(clock),
-      ...(clusterId === undefined ? {} : { clusterId }),
-      previous: [],
-    }
-    transaction.put(epochAddress, first)
-    return { kind: 'commit', result: first }
-  })
-  if (clusterId !== undefined && found.clusterId !== undefined && clusterId !== found.clusterId)
-    throw new RestoredStoreError(
-      `etcd is cluster ${clusterId}, but the store was written in cluster ${found.clusterId}`,
-    )
-  return found
-}
 
 export interface EpochGuard {
   /** Checks the record of the epoch as a linearizable read has found it. */

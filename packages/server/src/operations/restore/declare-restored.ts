@@ -23,7 +23,7 @@ const MOST_PREVIOUS = 32
 const MOST_TENANTS = 1_000
 const AT_ONCE = 100
 
-export interface RestoreDeps {
+interface RestoreDeps {
   readonly store: Store
   readonly clock: Clock
   readonly ids: Pick<IdSource, 'bytes'>
