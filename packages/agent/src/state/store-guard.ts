@@ -72,8 +72,7 @@ export async function openStoreGuard(folder: string, owner: Owner, log: Logger):
     seen = next
     if (next.held !== before?.held) report(log, next)
     // The revision alone grows with every set, so it is written only together with another change.
-    if (next.session !== before?.session || next.epoch !== before?.epoch || next.held !== before?.held)
-      save()
+    if (next.session !== before?.session || next.epoch !== before?.epoch || next.held !== before?.held) save()
   }
   if (seen?.held !== undefined) report(log, seen)
   return {
