@@ -1,5 +1,5 @@
 // A snapshot of etcd is restored as operators do it: with and without a raised revision, with the same and with another
-// cluster token. A server that ran, and one that starts again, refuse the store by themselves. A node whose agent connects
+// cluster token. A server that ran, and one that starts again, refuse the store. A node whose agent connects
 // through a server that could not know keeps every container until an operator has confirmed the store.
 
 import { createOrphanWatch } from '@holdfast/agent/converge/orphan-watch'
@@ -27,7 +27,7 @@ import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/sessio
 import { startTestGateway } from '@holdfast/testkit/session/start-gateway'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import pino from 'pino'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 
 const ROUNDS = inRun(1, 20)
 const MINUTE_MS = 60_000
@@ -40,17 +40,19 @@ beforeAll(async () => {
 })
 afterAll(() => cluster?.stop())
 
-test.each<[string, () => EtcdRestore]>([
-  ['plainly', () => ({})],
-  ['with a raised revision', () => ({ bumpRevision: BUMP })],
-  ['into another cluster', () => ({ token: uniqueName('token') })],
-  ['into another cluster with a raised revision', () => ({ token: uniqueName('token'), bumpRevision: BUMP })],
-])(
-  'every server that knows more refuses a snapshot restored %s, and no container is removed',
-  async (_, how) => {
-    for (let round = 0; round < ROUNDS; round += 1) await restoreOnce(how())
-  },
-)
+describe('a restored snapshot of etcd', () => {
+  test.each<[string, () => EtcdRestore]>([
+    ['plainly', () => ({})],
+    ['with a raised revision', () => ({ bumpRevision: BUMP })],
+    ['into another cluster', () => ({ token: uniqueName('token') })],
+    ['into another cluster with a raised revision', () => ({ token: uniqueName('token'), bumpRevision: BUMP })],
+  ])(
+    'every server that knows more refuses a snapshot restored %s, and no container is removed',
+    async (_, how) => {
+      for (let round = 0; round < ROUNDS; round += 1) await restoreOnce(how())
+    },
+  )
+})
 
 async function restoreOnce(how: EtcdRestore): Promise<void> {
   const options = { endpoints: cluster.endpoints, root: `/${uniqueName('restored')}`, deadlineMs: 3_000 }

@@ -4,7 +4,7 @@ import { judgeShownStore, type SeenStore, type ShownStore } from './judge-shown-
 const seen: SeenStore = { epoch: 'e1', session: 7, revision: 100 }
 const shown: ShownStore = { epoch: 'e1', session: 8, isNewSession: true, revision: 120 }
 
-/** What a node remembers after each of several shows. */
+/** The memory of a node after several shows. */
 const after = (before: SeenStore | undefined, ...shows: readonly Partial<ShownStore>[]) =>
   shows.reduce<SeenStore | undefined>((state, show) => judgeShownStore(state, { ...shown, ...show }), before)
 

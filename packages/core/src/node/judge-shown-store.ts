@@ -2,7 +2,7 @@
 // assignments that are still desired, so the node removes nothing until an operator has confirmed the store
 // (docs/design/agent.md#restored-store).
 
-/** What a node remembers of the store, across restarts of its agent. */
+/** The memory that a node has of the store, across restarts of its agent. */
 export interface SeenStore {
   /** The epoch that the node has accepted; absent while no server has shown one. */
   readonly epoch?: string | undefined
@@ -14,7 +14,7 @@ export interface SeenStore {
   readonly held?: string | undefined
 }
 
-/** What the server of a session shows of its store. */
+/** The part of its store that the server of a session shows. */
 export interface ShownStore {
   readonly session: number
   /** Whether the node sees this session for the first time: its number must then be higher than all before. */
@@ -26,7 +26,7 @@ export interface ShownStore {
   readonly isUnconfirmed?: boolean | undefined
 }
 
-/** What a node has accepted that held before it accepted any epoch. */
+/** The accepted epoch of a node that held before it accepted any. */
 const NO_EPOCH = ''
 
 /** Returns what the node remembers from now on. A hold ends only with another epoch that an operator has confirmed. */

@@ -1,7 +1,7 @@
 // Decides whether the store that a server finds when it starts is the one that it knew when it last wrote a heartbeat. A
 // store that was restored from a backup lacks what the server knows (docs/design/store.md#restored-store).
 
-/** What a server remembers of the store, outside the store. */
+/** The memory that a server has of the store, outside the store. */
 export interface KnownStore {
   readonly epoch: string
   readonly clusterId?: string | undefined

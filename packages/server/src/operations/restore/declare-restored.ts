@@ -1,5 +1,5 @@
-// `holdfast-server restored`: an operator declares that etcd was restored from a backup. What must not be used a second time
-// is deleted, and the store gets another epoch, by which servers and agents recognise the restore
+// `holdfast-server restored`: an operator declares that etcd was restored from a backup. Records that must not be used a
+// second time are deleted, and the store gets another epoch, by which servers and agents recognise the restore
 // (docs/design/store.md#restored-store).
 
 import type { TenantId } from '@holdfast/contract'
@@ -17,7 +17,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { type Address, globally, inTenant } from '../../store/transaction.ts'
 
-/** The most epochs that a new one replaces. A server that was away for more restores must be told by its file. */
+/** The most epochs that a new one replaces. A server that knows an older one refuses to start. */
 const MOST_PREVIOUS = 32
 /** The most tenants that are confirmed one by one. */
 const MOST_TENANTS = 1_000

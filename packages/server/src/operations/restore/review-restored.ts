@@ -1,4 +1,4 @@
-// What an operator reviews after a restore. The store cannot know which tokens were revoked and which nodes were removed
+// Gathers what an operator reviews after a restore. The store cannot know which tokens were revoked and which nodes were removed
 // after the backup: all of them work again, so all are listed, with the time up to which the backup has records.
 
 import type { TenantId } from '@holdfast/contract'
