@@ -8,7 +8,7 @@ import {
   type PlacementEntry,
   type TenantId,
 } from '@holdfast/contract'
-import { hasLostPrimaries } from '@holdfast/core'
+import { hasFailedEngine, hasLostPrimaries } from '@holdfast/core'
 import { isUp } from '@holdfast/core/node'
 import { nodes, observations, volumes } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
@@ -55,8 +55,8 @@ function entryOf(
   const { id, replica, nodeId, revision } = assignment
   const node = store.get(inTenant(tenant, nodes, nodeId))?.record
   const seen = store.get(inTenant(tenant, observations, id))?.record
-  const isLost =
-    node === undefined || node.status === 'failed' || (isWithoutVolumes && seen !== undefined && isUp(seen))
+  const isOnLostNode = node === undefined || node.status === 'failed' || hasFailedEngine(node)
+  const isLost = isOnLostNode || (isWithoutVolumes && seen !== undefined && isUp(seen))
   return {
     replica,
     nodeId,
