@@ -116,8 +116,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const kept = await openKept(options)
   const storage = { copies: options.copies ?? volumes, gate: volumes.gate }
   const readDisk = readEngineDisk(options)
-  const shared = { server, desiredSet, statuses, routing, networks }
-  const parts = { ...shared, ...storage, ...kept, monotonicMs, readDisk }
+  const parts = {
+    server,
+    desiredSet,
+    statuses,
+    routing,
+    networks,
+    ...storage,
+    ...kept,
+    monotonicMs,
+    readDisk,
+  }
   const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
   volumes.onImages(node.images.keep)
   const disks = startDisks(readDisk, volumes, server)
@@ -156,9 +165,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   if (saved !== undefined) apply({ ...saved, complete: true, gone: [] }, 'disk')
   return {
     async close() {
-      session.close()
-      engineWatch.close()
-      disks?.close()
+      for (const part of [session, engineWatch, disks]) part?.close()
       await volumes.close()
       keys?.close()
       await node.close()

@@ -85,7 +85,7 @@ export interface Converger {
 }
 
 export function startConverging(deps: ConvergeDeps): Converger {
-  const { engine, tenant, desiredSet, statuses, observer, log } = deps
+  const { engine, tenant, desiredSet, observer, log } = deps
   const { desired } = desiredSet
   const { names, ...containers } = createOwnContainers(engine, tenant)
   const pendingNames = new Map<AssignmentId, string>()
@@ -110,9 +110,7 @@ export function startConverging(deps: ConvergeDeps): Converger {
   const nudge = (id: AssignmentId | undefined): void => {
     if (id !== undefined && workers.requeueWhenDone(id)) return
     const state = id === undefined ? undefined : desired.get(id)?.desired
-    // If another program removed the container, its name is free again. Only a list of all containers shows free names.
-    const isLost = id !== undefined && state !== 'removed' && statuses.view(id)?.container === 'absent'
-    if (id === undefined || state === undefined || isLost) loop.nudge()
+    if (id === undefined || state === undefined || isLost(deps, id, state)) loop.nudge()
     else nudgeFor([id])
   }
   deps.copies?.onChange(() => nudgeFor(backoff.clearKind('volume')))
@@ -156,6 +154,10 @@ export function startConverging(deps: ConvergeDeps): Converger {
     },
   }
 }
+
+/** If another program removed the container, its name is free again. Only a list of all containers shows free names. */
+const isLost = ({ statuses }: ConvergeDeps, id: AssignmentId, state: DesiredItem['desired']): boolean =>
+  state !== 'removed' && statuses.view(id)?.container === 'absent'
 
 const startedBefore = ({ startNotes }: ConvergeDeps) => ({
   hasRun: startNotes.has,

@@ -39,7 +39,8 @@ import type { CopiesChange } from '../volumes/keep-copies.ts'
 import type { PeerSide, ReachPeer } from '../volumes/peers.ts'
 import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { startVolumeAgent, type VolumeAgent, type VolumeAgentDeps } from '../volumes/volume-agent.ts'
-import { type Engine, inspected, listed, type Machine } from './machine.ts'
+import type { Engine, Machine } from './machine.ts'
+import { inspected, listed } from './seen-containers.ts'
 
 export interface DesiredSet extends CopiesChange, NetworksChange {
   readonly revision: number

@@ -2,13 +2,7 @@
 // loses power. The script decides how long a container takes to start, whether it is healthy and when it exits.
 
 import type { AssignmentId, ContainerTemplate, DesiredItem, Owner } from '@holdfast/contract'
-import {
-  isStartedByAgent,
-  type OwnContainer,
-  runsOnce,
-  type SeenContainer,
-  writtenVolumes,
-} from '@holdfast/core/node'
+import { isStartedByAgent, type OwnContainer, runsOnce, writtenVolumes } from '@holdfast/core/node'
 import {
   type EngineNetworks,
   hasNetworks,
@@ -28,7 +22,6 @@ import {
 import { type Pool, unmountAll, writeInto } from '../volumes/pool.ts'
 import type { Fencer } from '../volumes/promises/fencer-port.ts'
 import type { MachineClock } from './machine-clock.ts'
-import type { ContainerState, SimulatedContainer } from './snapshot.ts'
 
 export interface Container
   extends Pick<OwnContainer, 'id' | 'name' | 'createdAt' | 'assignmentId' | 'generation'> {
@@ -351,63 +344,4 @@ function create(
   machine.containers.set(container.id, container)
   changed()
   return container
-}
-
-/** A container in the form of the engine's container list. */
-export const listed = ({
-  id,
-  name,
-  state,
-  createdAt,
-  assignmentId,
-  generation,
-  owner,
-}: Container): OwnContainer => ({
-  id,
-  name,
-  state,
-  createdAt,
-  assignmentId,
-  generation,
-  owner,
-})
-
-export function inspected(container: Container): SeenContainer {
-  const { id, state, startedWallMs, exitCode, restarts, hasCheck, ready, unhealthy } = container
-  return {
-    id,
-    state,
-    exitCode,
-    restarts,
-    address: null,
-    startedAt: startedWallMs === undefined ? null : new Date(startedWallMs).toISOString(),
-    health: !hasCheck ? 'none' : ready ? 'healthy' : unhealthy ? 'unhealthy' : 'starting',
-  }
-}
-
-export function containersOf({ containers }: Machine): SimulatedContainer[] {
-  return [...containers.values()].map((container) => {
-    const { id, assignmentId, owner, templateHash, startedAt, template } = container
-    const writes = writtenVolumes(template)
-    const networks = networksOf(container)
-    return {
-      id,
-      assignmentId,
-      owner,
-      templateHash,
-      startedAt,
-      writes,
-      state: stateOf(container),
-      ...networks,
-    }
-  })
-}
-
-const networksOf = ({ template, attached }: Container): Pick<SimulatedContainer, 'networks'> =>
-  template.networks === undefined ? {} : { networks: { joined: template.networks, attached: [...attached] } }
-
-function stateOf({ state, stopping, ready, unhealthy }: Container): ContainerState {
-  if (state !== 'running') return state === 'created' ? 'starting' : 'exited'
-  if (stopping) return 'stopping'
-  return ready ? 'ready' : unhealthy ? 'unhealthy' : 'running'
 }

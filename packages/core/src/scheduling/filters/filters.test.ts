@@ -72,6 +72,7 @@ test('filters that report a record fact are those whose refusals are news when t
   expect(names).toEqual([
     'readiness',
     'engine',
+    'disk_pressure',
     'cordon',
     'control_plane_node',
     'claims',
