@@ -1,6 +1,6 @@
 // Removes images that this agent pulled and that nothing uses, when the engine's disk fills up. Images that others pulled
 // are never touched. The decision is in core; the engine's refusal because of a container is the last guard.
-// See docs/design/agent.md#images
+// See docs/design/disks.md#images
 
 import type { DiskUse } from '@holdfast/contract'
 import { isCleaning, nextImage, URGENT_PERCENT, usedPercent } from '@holdfast/core/node'

@@ -1,6 +1,6 @@
 // Remembers the images that this agent pulled, and when they were last used: only these may be removed. The record is
 // bounded. An image that drops out of it, or that an older agent pulled, stays until an operator removes it.
-// See docs/design/agent.md#images
+// See docs/design/disks.md#images
 
 import { join } from 'node:path'
 import { decode, integer, list, object, string } from '@holdfast/contract'

@@ -1,5 +1,5 @@
 // Measures the disks of the node and reports them after a change: that of the engine, and that of the pool.
-// See docs/design/agent.md#disks
+// See docs/design/disks.md#reports
 
 import { type DiskUse, defined, type NodeDisks } from '@holdfast/contract'
 import { isDiskNews } from '@holdfast/core/node'

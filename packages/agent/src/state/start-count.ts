@@ -1,6 +1,6 @@
 // Counts the agent's starts, so that its observations have higher sequence numbers than those of earlier starts. A full disk
 // does not keep the agent from starting: the number is written over the earlier one, which needs no space, and if that fails
-// too it is in memory until it can be written. See docs/design/agent.md#a-full-disk
+// too it is in memory until it can be written. See docs/design/disks.md#a-full-disk
 
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'

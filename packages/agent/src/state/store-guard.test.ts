@@ -1,5 +1,5 @@
 // A node whose server shows a restored store keeps everything until an operator confirms the store, also after the agent
-// was restarted. See docs/design/agent.md#restored-store
+// was restarted. See docs/design/restored-stores.md#agents
 
 import { type AssignmentId, branded, decode, type NodeId, type VolumeId } from '@holdfast/contract'
 import { anItem } from '@holdfast/core/node/node-items.fixture'

@@ -1,6 +1,6 @@
 // Remembers the server's store on the node's disk: its epoch, the highest session and revision, and whether the node holds.
 // A node that holds removes nothing. A restart of the agent does not end a hold; an operator does, by confirming the
-// restored store. See docs/design/agent.md#restored-store.
+// restored store. See docs/design/restored-stores.md#agents.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

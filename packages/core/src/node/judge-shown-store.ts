@@ -1,6 +1,6 @@
 // Decides whether the server's store is the one that this node has known. After a restore from a backup the store lacks
 // assignments that are still desired, so the node removes nothing until an operator has confirmed the store
-// (docs/design/agent.md#restored-store).
+// (docs/design/restored-stores.md#agents).
 
 /** The memory that a node has of the store, across restarts of its agent. */
 export interface SeenStore {

@@ -1,5 +1,5 @@
 // Decides whether the store that a server finds when it starts is the one that it knew when it last wrote a heartbeat. A
-// store that was restored from a backup lacks what the server knows (docs/design/store.md#restored-store).
+// store that was restored from a backup lacks what the server knows (docs/design/restored-stores.md#servers).
 
 /** The memory that a server has of the store, outside the store. */
 export interface KnownStore {

@@ -1,5 +1,5 @@
 // The file in which a server remembers the store: cluster id, epoch, revision and heartbeats. It is outside the store, so a
-// server that starts after etcd was restored recognises that (docs/design/store.md#restored-store).
+// server that starts after etcd was restored recognises that (docs/design/restored-stores.md#servers).
 
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

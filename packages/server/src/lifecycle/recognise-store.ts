@@ -1,5 +1,5 @@
 // Compares the store with what this server remembers of it, before anything uses the store, and starts the chain of the
-// server's heartbeats (docs/design/store.md#restored-store).
+// server's heartbeats (docs/design/restored-stores.md#servers).
 
 import { defined } from '@holdfast/contract'
 import { judgeKnownStore } from '@holdfast/core'

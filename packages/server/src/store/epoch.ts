@@ -1,5 +1,5 @@
 // The epoch of the store: a random value that every server remembers when it starts, and that an operator replaces after
-// etcd was restored from a backup (docs/design/store.md#restored-store). Every transaction compares its record.
+// etcd was restored from a backup (docs/design/restored-stores.md#servers). Every transaction compares its record.
 
 import type { Infer } from '@holdfast/contract'
 import type { IdSource } from '../ports/clock.ts'

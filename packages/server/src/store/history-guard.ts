@@ -1,5 +1,5 @@
 // Detects that etcd was restored from a backup while this server runs
-// (docs/design/store.md#restored-store). A linearizable response must not be older than the highest
+// (docs/design/restored-stores.md#servers). A linearizable response must not be older than the highest
 // revision that this process knew when it sent the request, and every response must come from the same
 // cluster. Otherwise the cache describes a history that no longer exists, and the server must neither
 // answer nor write.

@@ -1,4 +1,4 @@
-// Reads the epoch of the store before anything uses the store (docs/design/store.md#restored-store).
+// Reads the epoch of the store before anything uses the store (docs/design/restored-stores.md#servers).
 
 import { type Clock, type IdSource, timestamp } from '../ports/clock.ts'
 import { epochAddress, randomEpoch, type StoreEpoch } from './epoch.ts'

@@ -1,5 +1,5 @@
 // The error of a server whose etcd was restored from a backup, or replaced by another one
-// (docs/design/store.md#restored-store).
+// (docs/design/restored-stores.md#servers).
 
 const NEXT_COMMAND =
   'If etcd was restored from a backup, run `holdfast-server restored` once, then start the servers. Containers keep running.'

@@ -1,5 +1,5 @@
 // How full is a file system, when is a disk under pressure, and which change of it is worth a report?
-// See docs/design/agent.md#disks
+// See docs/design/disks.md#reports
 
 import type { DiskUse, NodeDisks } from '@holdfast/contract'
 

@@ -1,5 +1,5 @@
 // Which image does the agent remove next, to keep the engine's disk from filling? Only images that the agent itself pulled
-// are known here, and none that an assignment or a container uses is ever returned. See docs/design/agent.md#images
+// are known here, and none that an assignment or a container uses is ever returned. See docs/design/disks.md#images
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000

@@ -1,6 +1,6 @@
 // The chain of heartbeats of one server: a record that only this server writes, and that counts its heartbeats. Each
 // heartbeat compares the previous one, so a store that was restored to a state before the last heartbeat is recognised,
-// whatever its revision is (docs/design/store.md#restored-store).
+// whatever its revision is (docs/design/restored-stores.md#servers).
 
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { chains } from '../../store/records.ts'

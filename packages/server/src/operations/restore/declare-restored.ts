@@ -1,6 +1,6 @@
 // `holdfast-server restored`: an operator declares that etcd was restored from a backup. Records that must not be used a
 // second time are deleted, and the store gets another epoch, by which servers and agents recognise the restore
-// (docs/design/store.md#restored-store).
+// (docs/design/restored-stores.md#servers).
 
 import type { TenantId } from '@holdfast/contract'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
