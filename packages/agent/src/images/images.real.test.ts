@@ -2,6 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { DesiredItem } from '@holdfast/contract'
 import type { PulledImage } from '@holdfast/core/node'
 import { uniqueName, waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
@@ -25,10 +26,12 @@ async function pushImages({ registry }: RealWorld, count: number): Promise<strin
 
 /** Updates the node to each of the images, one after the other, so that the agent has pulled all of them. */
 async function updateTo(node: TestNode, images: readonly string[]): Promise<void> {
+  const before: DesiredItem[] = []
   for (const image of images) {
     const item = desiredItem(image, { name: uniqueName('web') })
-    node.send([item])
+    node.send([...before, item])
     await node.until(item, 'running', isUp)
+    before.push({ ...item, desired: 'removed' })
   }
   await waitUntil(
     async () => (await node.engine.listLabelled('holdfast.io/tenant', node.tenant)).length === 1,
