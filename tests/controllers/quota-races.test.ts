@@ -114,6 +114,7 @@ function listed(store: Store, tenant: TenantId) {
     createSlotAllocator(store, () => 0),
     defaults,
     () => 0,
+    { now: () => 0 },
   )
   return quotas.list(tenant).items.find(({ kind }) => kind === 'containers')
 }

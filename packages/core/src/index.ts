@@ -1,5 +1,6 @@
 export * from './admission/index.ts'
 export { ACTIONS, type Action, may, tokensThatMay } from './authorization/roles.ts'
+export { judgeTokenRoom } from './authorization/token-room.ts'
 export * from './backups/index.ts'
 export { abortCanary, isActiveCanary } from './canary/advance-canary.ts'
 export { CANARY_ENDED, canaryText } from './canary/canary-text.ts'

@@ -187,7 +187,7 @@ function signInDeps({ config, store }: EndpointDeps): SignInEndpointDeps {
 /** The dependencies that a dry run replaces, so that it changes nothing outside the overlay. */
 function partsOn({ config, secrets, pressure, promotions, divergences }: EndpointDeps, store: Store) {
   const slots = createSlotAllocator(store, () => 0)
-  const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
+  const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio, clock)
   return {
     ...{ store, slots, quotas, secrets: createDrySecrets(secrets) },
     ...{ promotions: dryPort(promotions), divergences: dryDivergences(divergences) },

@@ -15,6 +15,7 @@ import { sweepJoinTokens } from './operations/nodes/clean-up-nodes.ts'
 import { sweepIntents } from './operations/secrets/versions/sweep-intents.ts'
 import { sweepSignIns } from './operations/sign-ins/sign-in-record.ts'
 import { sweepMounts } from './operations/tenants/new-mounts.ts'
+import { sweepTokens } from './operations/tenants/tokens.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { SecretsWriter } from './ports/secrets-store.ts'
 import { networks, placements, removals, volumes } from './store/records.ts'
@@ -61,6 +62,7 @@ export function startLoops({ config, log, store, engine, secrets, pressure }: Lo
     loop('retention', 60 * SECOND_MS, () => applyRetention({ store, clock, retention })),
     loop('bytes', 5 * SECOND_MS, () => boundBytes({ store, clock, retention })),
     loop('join tokens', 60 * SECOND_MS, () => sweepJoinTokens({ store, clock })),
+    loop('tokens', 60 * SECOND_MS, () => sweepTokens({ store, clock })),
     loop('exec tickets', 60 * SECOND_MS, () => sweepExecTickets({ store, clock })),
     loop('sign-ins', 60 * SECOND_MS, () => sweepSignIns({ store, clock })),
     loop('heartbeat chains', 60 * SECOND_MS, () => sweepChains({ store, clock })),

@@ -86,7 +86,7 @@ export async function composeServer(
       : log.error({ alarms }, 'etcd alarm raised, see docs/guides/configuration.md'),
   )
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
-  const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio)
+  const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio, clock)
   // If no cluster key is configured, the key is random, so that internal calls of other server replicas are rejected.
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   const brokerSide = composeBroker({ config, log, store, clusterKey })

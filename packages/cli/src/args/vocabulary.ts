@@ -12,6 +12,7 @@ export const QUOTA_WORDS = [
   'jobs_running',
   'secrets',
   'backups',
+  'tokens',
   'stored_bytes',
 ] as const
 

@@ -35,6 +35,7 @@ export const QUOTA_KINDS = [
   'jobs_running',
   'secrets',
   'backups',
+  'tokens',
   'stored_bytes',
 ] as const
 export type QuotaKind = (typeof QUOTA_KINDS)[number]

@@ -61,7 +61,7 @@ export const tenantPatchTexts = {
       'New limits of the tenant, by kind. Kinds that are not sent stay. A limit below the present use removes nothing and prevents more.',
     absent: 'the quotas stay',
     range:
-      'whole numbers from 0 for nodes, deployments, containers, volumes, volume_bytes, networks, jobs_running, secrets, backups and stored_bytes',
+      'whole numbers from 0 for nodes, deployments, containers, volumes, volume_bytes, networks, jobs_running, secrets, backups, tokens and stored_bytes',
     example: { containers: 200 },
   },
 } satisfies FieldTexts

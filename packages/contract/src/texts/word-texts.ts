@@ -33,6 +33,7 @@ export const QUOTA_TEXTS: { readonly [kind in QuotaKind]: WordText } = {
   jobs_running: { meaning: 'How many jobs of the tenant may be pending or running at once.' },
   secrets: { meaning: 'How many secrets the tenant may have.' },
   backups: { meaning: 'How many backups of deployments the tenant may have.' },
+  tokens: { meaning: 'How many API tokens that have not expired the tenant may have.' },
   stored_bytes: {
     meaning:
       'The size of the records that the tenant has written, without events, audit entries and other history.',

@@ -85,6 +85,7 @@ export const quotasShape = object({
   jobs_running: quota(50, 'Jobs at one time'),
   secrets: quota(1000, 'Secret paths'),
   backups: quota(100, 'Backups of deployments'),
+  tokens: quota(100, 'API tokens that have not expired'),
   stored_bytes: quota(16 * MIB, 'Records that a tenant has written to the key-value store'),
 } satisfies { [Kind in QuotaKind]: unknown })
 

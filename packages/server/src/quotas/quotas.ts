@@ -2,7 +2,8 @@
 // slot keys. Bytes are measured by the cache, so concurrent writes may exceed a byte quota slightly.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
-import { placements, tenants, VOLUME_USE_ID, volumeUse } from '../store/records.ts'
+import type { Clock } from '../ports/clock.ts'
+import { placements, tenants, tokens, VOLUME_USE_ID, volumeUse } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { globally, inTenant } from '../store/transaction.ts'
 import type { SlotAllocator } from './slots.ts'
@@ -34,6 +35,7 @@ export function createQuotas(
   slots: SlotAllocator,
   defaults: QuotaDefaults,
   pressure: () => number,
+  clock: Clock,
 ): Quotas {
   const limit = (tenant: TenantId, kind: QuotaKind): number => {
     const own = store.get(globally(tenants, tenant))?.record.quotas[kind] ?? defaults[kind]
@@ -42,6 +44,7 @@ export function createQuotas(
   const used = (tenant: TenantId, kind: QuotaKind): number => {
     if (kind === 'stored_bytes') return store.storedBytes(tenant)
     if (kind === 'containers') return countContainers(store, tenant)
+    if (kind === 'tokens') return countTokens(store, tenant, clock.now())
     if (kind === 'volume_bytes')
       return store.get(inTenant(tenant, volumeUse, VOLUME_USE_ID))?.record.bytes ?? 0
     return SLOTTED.has(kind) ? slots.used(tenant, kind) : 0
@@ -65,4 +68,11 @@ function roomLeft(pressure: number): number {
  */
 export function countContainers(store: Pick<Store, 'list'>, tenant: TenantId): number {
   return store.list(placements, tenant).reduce((sum, { record }) => sum + record.assignments.length, 0)
+}
+
+/** Number of a tenant's API tokens that have not expired. */
+function countTokens(store: Pick<Store, 'list'>, tenant: TenantId, now: number): number {
+  return store
+    .list(tokens)
+    .filter(({ record }) => record.tenant === tenant && Date.parse(record.expiresAt) > now).length
 }

@@ -18,6 +18,7 @@ import {
   slots,
   tenantNames,
   tenants,
+  tokenIssues,
   tokens,
 } from './records/tenants.ts'
 import {
@@ -61,6 +62,7 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   platform,
   proofKeys,
   tokens,
+  tokenIssues,
   removals,
   intents,
   newMounts,

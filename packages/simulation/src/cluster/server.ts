@@ -107,6 +107,7 @@ const QUOTAS: QuotaDefaults = {
   jobs_running: 50,
   secrets: 1000,
   backups: 100,
+  tokens: 100,
   stored_bytes: 16 * 1024 ** 2,
 }
 /** The records that keep a deployment or a tenant from being removed. */
@@ -175,7 +176,7 @@ const away = async () => ({
 function operationsOf(deps: ServerDeps, store: Store): Operations {
   const { clock, ids, residency, registries, volumesEnabled } = deps
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
-  const quotas = createQuotas(store, slots, QUOTAS, () => 0)
+  const quotas = createQuotas(store, slots, QUOTAS, () => 0, clock)
   return {
     store,
     clock,

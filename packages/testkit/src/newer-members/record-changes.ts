@@ -155,6 +155,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   proof: { kind: 'written once', reason: 'The key of the platform does not change.' },
   tenantname: { kind: 'written once', reason: 'A name is claimed and released.' },
   signin: { kind: 'replaced', reason: 'A later use writes the time of the use.' },
+  tokissue: { kind: 'replaced', reason: 'It names the token that was issued last.' },
   token: { kind: 'written once', reason: 'A token is issued and revoked.' },
   join: { kind: 'written once', reason: 'A join token is issued and consumed.' },
   exec: { kind: 'written once', reason: 'A ticket is issued and consumed.' },

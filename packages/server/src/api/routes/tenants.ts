@@ -195,6 +195,7 @@ function tokenEndpoints(deps: TenantEndpointDeps): Endpoint[] {
         'name_required',
         'field_unknown',
         'field_type_invalid',
+        'quota_exceeded',
         'idempotency_key_reused',
       ],
       handle: (request) =>

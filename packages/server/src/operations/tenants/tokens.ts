@@ -1,4 +1,4 @@
-// Issues, lists and revokes tokens. A token belongs to one tenant, has a role and must expire. The secret half of a token
+// Issues, lists, revokes and sweeps tokens. A token belongs to one tenant, has a role and must expire. The secret half of a token
 // is shown once, and only its hash is stored.
 
 import { hash } from 'node:crypto'
@@ -15,11 +15,12 @@ import {
   type TenantId,
   type Token,
 } from '@holdfast/contract'
-import { reject } from '@holdfast/core'
+import { checkQuotas, judgeTokenRoom, reject } from '@holdfast/core'
 import { type Clock, type IdSource, timestamp } from '../../ports/clock.ts'
-import { type StoredToken, tenants, tokens } from '../../store/records.ts'
+import type { Quotas } from '../../quotas/quotas.ts'
+import { type StoredToken, TOKEN_ISSUE_ID, tenants, tokenIssues, tokens } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
-import { globally } from '../../store/transaction.ts'
+import { globally, inTenant, type Transaction } from '../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../caller.ts'
 import { checkShape } from '../check-shape.ts'
 import { type IdempotentAnswers, type Kept, keepOnce } from '../idempotency.ts'
@@ -31,6 +32,7 @@ export interface TokenDeps {
   readonly clock: Clock
   readonly ids: IdSource
   readonly answers: IdempotentAnswers
+  readonly quotas: Pick<Quotas, 'limit'>
 }
 
 /** The revision of every token, because a token never changes. */
@@ -65,11 +67,12 @@ export function mintToken(
 }
 
 export async function issueToken(
-  { store, clock, ids, answers }: TokenDeps,
+  deps: TokenDeps,
   caller: Caller,
   body: Json,
   kept: Kept<IssuedToken>,
 ): Promise<Outcome<IssuedToken>> {
+  const { store, clock, ids, answers } = deps
   const faults = checkNewToken(body, caller, clock)
   if (faults.length > 0) return refused(...faults)
   const properties = decode(newTokenShape, body)
@@ -81,13 +84,34 @@ export async function issueToken(
     if (record.role === 'platform-admin' && !platform) {
       return { kind: 'abort', result: refused(notForTenants(record.role)) }
     }
-    transaction.put(globally(tokens, record.id), record)
+    const full = makeRoom(deps, transaction, caller.tenant)
+    if (full.length > 0) return { kind: 'abort', result: refused(...full) }
+    stageToken(transaction, record)
     recordAudit(transaction, clock, caller, {
       action: 'tokens:issue',
       subject: { kind: 'Token', name: record.id },
     })
     return keepOnce(answers, transaction, caller, kept, { ...tokenView(record), token: text })
   })
+}
+
+/** Rejects a token beyond the quota; deletes expired tokens in whose place the new one is. */
+function makeRoom(
+  { store, clock, quotas }: TokenDeps,
+  transaction: Transaction,
+  tenant: TenantId,
+): Rejection[] {
+  // Compared at commit: a token that was issued since the list was read has changed this record.
+  transaction.get(inTenant(tenant, tokenIssues, TOKEN_ISSUE_ID))
+  const limit = quotas.limit(tenant, 'tokens')
+  const { used, surplus } = judgeTokenRoom(ownTokens(store, tenant), limit, clock.now())
+  for (const id of surplus) transaction.delete(globally(tokens, id))
+  return checkQuotas([{ kind: 'tokens', used, requested: 1, limit }])
+}
+
+function stageToken(transaction: Transaction, record: StoredToken): void {
+  transaction.put(globally(tokens, record.id), record)
+  transaction.put(inTenant(record.tenant, tokenIssues, TOKEN_ISSUE_ID), { v: 1, token: record.id })
 }
 
 const MAX_NAME = 63
@@ -137,12 +161,16 @@ function notForTenants(role: string): Rejection {
 }
 
 export function listTokens({ store }: Pick<TokenDeps, 'store'>, tenant: TenantId): Token[] {
-  return store
-    .list(tokens)
-    .filter(({ record }) => record.tenant === tenant)
-    .map(({ record }) => tokenView(record))
+  return ownTokens(store, tenant)
+    .map(tokenView)
     .sort((left, right) => (left.id < right.id ? -1 : 1))
 }
+
+const ownTokens = (store: Pick<Store, 'list'>, tenant: TenantId): StoredToken[] =>
+  store
+    .list(tokens)
+    .map(({ record }) => record)
+    .filter((record) => record.tenant === tenant)
 
 export async function revokeToken(
   { store, clock }: TokenDeps,
@@ -166,4 +194,21 @@ export async function revokeToken(
     })
     return { kind: 'commit', result: done(tokenView(stored)) }
   })
+}
+
+/** How long an expired token stays listed, so that an operator sees why a script stopped. */
+const EXPIRED_KEPT_MS = 24 * 3_600_000
+/** The most tokens that one transaction deletes. */
+const AT_ONCE = 100
+
+export async function sweepTokens({ store, clock }: Pick<TokenDeps, 'store' | 'clock'>): Promise<void> {
+  const before = clock.now() - EXPIRED_KEPT_MS
+  const spent = store.list(tokens).filter(({ record }) => Date.parse(record.expiresAt) <= before)
+  for (let from = 0; from < spent.length; from += AT_ONCE) {
+    await store.transact((transaction) => {
+      for (const { record } of spent.slice(from, from + AT_ONCE))
+        transaction.delete(globally(tokens, record.id))
+      return { kind: 'commit', result: undefined }
+    })
+  }
 }

@@ -45,6 +45,12 @@ export type StoredSignIn = Infer<typeof storedSignInShape>
 
 export const slotShape = object({ v, holder: string() })
 
+/**
+ * The token that a tenant issued last, under one fixed key. Every issue compares and writes this record, so that the issues
+ * of one tenant follow each other and none exceeds the quota.
+ */
+export const tokenIssueShape = object({ v, token: branded<TokenId>() })
+
 /** The tenant that has a name; the key is the name. */
 export const tenantNameShape = object({ v, tenant: branded<TenantId>() })
 
@@ -85,6 +91,8 @@ export const newMountShape = object({
 export const tenants = globalCollection('tenant', storedTenantShape)
 export const tenantNames = globalCollection('tenantname', tenantNameShape)
 export const tokens = globalCollection('token', storedTokenShape)
+export const tokenIssues = tenantCollection('tokissue', tokenIssueShape, true)
+export const TOKEN_ISSUE_ID = 'last'
 export const slots = tenantCollection('slot', slotShape, true)
 export const platform = globalCollection('cfg', platformShape)
 export const signIns = globalCollection('signin', storedSignInShape)
