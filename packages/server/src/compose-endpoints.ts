@@ -8,7 +8,7 @@ import type { AnyEndpoint } from './api/endpoint.ts'
 import { tenantViewEndpoints } from './api/overview/endpoints.ts'
 import { platformEndpoint } from './api/platform/endpoint.ts'
 import { createAuthenticate } from './api/request/authenticate.ts'
-import { createFailedAttempts, type FailedAttempts } from './api/request/failed-attempts.ts'
+import { createFailedAttempts } from './api/request/failed-attempts.ts'
 import { activityEndpoints } from './api/routes/activity.ts'
 import { archiveEndpoints } from './api/routes/archives.ts'
 import { backupEndpoints } from './api/routes/backups.ts'
@@ -82,7 +82,6 @@ export interface EndpointDeps {
   readonly divergences: DivergenceCalls
   readonly openStream: OpenNodeStream
   readonly readUsage: ReadUsage
-  readonly failedTickets: FailedAttempts
   readonly heardAt: HeardDeps['heardAt']
   /** The certificate that the listener serves now; undefined for plain HTTP. */
   readonly servedCertificate: () => CertificatePair | undefined
@@ -136,7 +135,7 @@ export function composeEndpoints(
     }),
     ...logEndpoints({ store, clock, openStream }),
     jobLogEndpoint({ store, clock, openStream }),
-    ...execEndpoints({ store, clock, ids }, deps.failedTickets),
+    ...execEndpoints({ store, clock, ids }),
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),
     ...activityEndpoints(store, clock),

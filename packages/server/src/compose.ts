@@ -26,6 +26,7 @@ import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store
 import { recogniseStore } from './lifecycle/recognise-store.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
+import { type ClientAddress, createClientAddress } from './net/client-address.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
@@ -108,19 +109,32 @@ export async function composeServer(
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes }
   const certificate = serveCertificate(readServerTls(config))
   const servedCertificate = certificate.current
-  const given = { ...parts, ...nodeSide, failedTickets, isCurrent: probe.caughtUp, servedCertificate }
+  const given = { ...parts, ...nodeSide, isCurrent: probe.caughtUp, servedCertificate }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
     ...(config.metrics.open ? [] : [metricsEndpoint(metrics)]),
   ]
   const stopping = new AbortController()
-  const served = { config, log, store, probe, endpoints, metrics, nodeSide, brokerSide, servedCertificate }
+  const clientAddress = createClientAddress(config.listen.trustedProxies)
+  const served = {
+    config,
+    log,
+    store,
+    probe,
+    endpoints,
+    metrics,
+    nodeSide,
+    brokerSide,
+    servedCertificate,
+    clientAddress,
+  }
   const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
   const execs = createExecUpgrades({
     store,
     clock,
     openStream: nodeSide.openStream,
     failedTickets,
+    clientAddress,
     publicUrl: config.publicUrl,
     log,
     newRequestId: () => `req_${ids.ulid()}`,
@@ -196,6 +210,7 @@ interface HttpDeps {
   readonly metrics: Metrics
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
   readonly brokerSide: Pick<BrokerSide, 'call'>
+  readonly clientAddress: ClientAddress
   servedCertificate(): CertificatePair | undefined
   isStopping(): boolean
 }
@@ -252,6 +267,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     headerBytes: config.limits.headerBytes,
     tls: deps.servedCertificate(),
     isStopping,
+    clientAddress: deps.clientAddress,
     ui: composeUi(config, log),
     internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },
     newRequestId: () => `req_${ids.ulid()}`,

@@ -113,16 +113,17 @@ test('revoking the token ends its cookies', async () => {
   expect((await open.get(ME, cookie)).codes).toEqual(['unauthenticated'])
 })
 
-test('six failures of an address within a minute make it wait, and a valid token too', async () => {
+test('after five failures of an address within a minute further ones wait, and a valid token is accepted', async () => {
   const wrong = `hf_${'0'.repeat(26)}_${'A'.repeat(43)}`
   for (let failed = 0; failed < 5; failed += 1) {
     const answer = await signIn(wrong)
     expect([answer.status, answer.codes]).toEqual([401, ['unauthenticated']])
     expect(answer.text).not.toContain(wrong)
   }
-  const limited = await signIn(platform.acme.token)
+  const limited = await signIn(wrong)
   expect([limited.status, limited.codes]).toEqual([429, ['rate_limited']])
   expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await signIn(platform.acme.token)).status).toBe(201)
 })
 
 test('no cookie is accepted and no sign-in is served while the dashboard is switched off', async () => {

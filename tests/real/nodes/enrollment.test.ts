@@ -401,7 +401,7 @@ describe('the location label of a machine', () => {
   })
 })
 
-test('failed enrollments are rate-limited by address; successful ones and other addresses are not', async () => {
+test('failed enrollments are rate-limited by address; valid tokens are accepted from the same address', async () => {
   const limited = await startPlatform({
     settings: { rates: { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 5 } },
   })
@@ -417,7 +417,8 @@ test('failed enrollments are rate-limited by address; successful ones and other 
   const seconds = Number(refused.headers.get('retry-after'))
   expect(seconds).toBeGreaterThan(0)
   expect(seconds).toBeLessThanOrEqual(12)
-  // Other API requests from the rate-limited address still work.
+  // Valid tokens and other API requests from the rate-limited address still work.
+  await makeNode(limited.baseUrl, api, 'ok-after')
   expect((await api.get(NODES)).status).toBe(200)
   await limited.stop()
 })

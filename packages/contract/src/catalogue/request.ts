@@ -154,8 +154,8 @@ export const requestCodes = {
     expected: 'the next request in {seconds} s',
     why: 'This token, all tokens of this tenant together, or this address sent too many requests in a short time.',
     doc: markdown(
-      'Requests are limited per token and per tenant, failed attempts to join a node per address. The request was not',
-      'processed.',
+      'Requests are limited per token and per tenant. Attempts with a join token, an exec ticket or a sign-in are limited',
+      'per address, and only those whose credential is not valid. The request was not processed.',
       '',
       '**What to do.** Wait as long as the `Retry-After` header says, then send requests more slowly. To follow changes,',
       'read `GET /api/v1/events/stream` instead of polling.',

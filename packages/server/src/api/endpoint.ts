@@ -103,8 +103,6 @@ export interface OpenEndpoint extends DescribedEndpoint {
   readonly credential: string
   /** Set if only pages of this server may send the request, because the response sets a cookie. */
   readonly sameOrigin?: true
-  /** Seconds until a client at `address` may send another request; 0 if a request is allowed now. */
-  waitSeconds(address: string): number
   handle(request: OpenRequest): Promise<Outcome<ApiResponse>>
 }
 

@@ -13,6 +13,7 @@ import Fastify, {
 } from 'fastify'
 import type { Logger } from 'pino'
 import type { CertificatePair } from '../net/certificate-chain.ts'
+import type { ClientAddress } from '../net/client-address.ts'
 import { tlsSettings } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
@@ -60,6 +61,8 @@ export interface HttpServerOptions {
   /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
   readonly tls?: CertificatePair | undefined
   readonly internalCalls: InternalCalls
+  /** The address of a client, also behind proxies that the operator trusts. */
+  readonly clientAddress: ClientAddress
   /** Whether this server is about to stop; its responses then close their connections. */
   isStopping(): boolean
   /** Answers requests for files of the dashboard; absent if this process serves none. */
@@ -99,7 +102,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     genReqId: options.newRequestId,
     rewriteUrl: (request) => routablePath(request.url ?? '/'),
   })
-  const observer = createRequestObserver(options.log, options.metrics)
+  const observer = createRequestObserver(options.log, options.metrics, options.clientAddress)
   const sendRejected: HttpContext['sendRejected'] = (request, reply, rejected) => {
     observer.rejected(request, rejected.rejections)
     return sendRejections(reply, rejected, options.publicUrl)
@@ -187,7 +190,7 @@ function openGate(context: HttpContext): void {
     if (endpoint !== undefined && isOpen(endpoint)) {
       // Waits until the HTTP parser has read the packet: malformed bytes after this request must be found before a reply.
       await Promise.resolve()
-      const admission = admitOpenRequest(endpoint, head, request.ip)
+      const admission = admitOpenRequest(endpoint, head)
       return admission.ok ? undefined : sendRejected(request, reply, admission.rejected)
     }
     const identified = await identify(gate, head)
@@ -292,14 +295,17 @@ async function execute(
 const isStreamed = (response: ApiResponse | StreamedResponse): response is StreamedResponse =>
   'stream' in response
 
-function serveOpenEndpoint({ app, bodyDepth, sendRejected }: HttpContext, endpoint: OpenEndpoint): void {
+function serveOpenEndpoint(
+  { app, bodyDepth, clientAddress, sendRejected }: HttpContext,
+  endpoint: OpenEndpoint,
+): void {
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
     handler: async (request, reply) => {
       const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return sendRejected(request, reply, { rejections: [body.rejection] })
-      const call = { body: body.value, address: request.ip, requestId: request.id }
+      const call = { body: body.value, address: clientAddress(request), requestId: request.id }
       const outcome = await endpoint.handle(call)
       return outcome.ok ? sendResponse(reply, outcome.value) : sendRejected(request, reply, outcome)
     },

@@ -4,6 +4,7 @@
 import type { Rejection } from '@holdfast/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
+import type { ClientAddress } from '../net/client-address.ts'
 import type { Caller } from '../operations/caller.ts'
 
 export interface RequestMetrics {
@@ -19,7 +20,11 @@ export interface RequestObserver {
   failed(request: FastifyRequest, error: Error): void
 }
 
-export function createRequestObserver(log: Logger, metrics: RequestMetrics): RequestObserver {
+export function createRequestObserver(
+  log: Logger,
+  metrics: RequestMetrics,
+  clientAddress: ClientAddress,
+): RequestObserver {
   const notesOf = new WeakMap<FastifyRequest, object>()
   return {
     rejected(request, rejections) {
@@ -39,6 +44,7 @@ export function createRequestObserver(log: Logger, metrics: RequestMetrics): Req
         route,
         status: reply.statusCode,
         ms,
+        address: clientAddress(request),
         ...identity,
         ...notesOf.get(request),
       }

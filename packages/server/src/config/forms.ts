@@ -2,6 +2,7 @@
 
 import { isIP } from 'node:net'
 import { parseRegistryHost } from '@holdfast/core'
+import { isAddressRange } from '../net/client-address.ts'
 import type { Form } from './setting.ts'
 
 const MAX_TEXT = 4096
@@ -35,6 +36,10 @@ export const origin: Form = {
 export const listenHost: Form = {
   accepts: 'an IPv4 or IPv6 address, or a host name in lower case',
   test: (text) => isIP(text) !== 0 || isDnsName(text),
+}
+export const addressRange: Form = {
+  accepts: 'an IP address, or a range such as 10.0.0.0/8 with a prefix length of at least 1',
+  test: isAddressRange,
 }
 export const registryHost: Form = {
   accepts: 'host or host:port (default port 443), without scheme, user or path',

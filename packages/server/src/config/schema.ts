@@ -120,6 +120,12 @@ export const configShape = object({
       { default: 8080, minimum: 1, maximum: 65_535, about: 'Port to listen on' },
     ),
     drainSeconds,
+    trustedProxies: setting(list(text(forms.addressRange, 'One address or range')), {
+      default: [],
+      distinct: true,
+      about:
+        'Proxies whose `X-Forwarded-For` is believed: the rightmost address there that is not one of them is the client, for limits of failed attempts and logs. Without it every client of a proxy has the address of the proxy',
+    }),
     tls: optional(
       object({
         cert: pemFile(

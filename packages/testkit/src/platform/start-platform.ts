@@ -138,7 +138,8 @@ export async function startReplica(
   const baseUrl = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`
   const logLines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
-  const listen = { host, port, drainSeconds: 0, ...(tls === undefined ? {} : { tls }) }
+  const { tls: _own, ...shared } = platform.config.listen
+  const listen = { ...shared, host, port, drainSeconds: 0, ...(tls === undefined ? {} : { tls }) }
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
   await server.http.listen({ host, port })
   return {

@@ -7,6 +7,7 @@ import { createHttpServer } from '@holdfast/server/api/http-server'
 import { createAuthenticate, isLiveCaller } from '@holdfast/server/api/request/authenticate'
 import { createRateLimit } from '@holdfast/server/api/request/rate-limit'
 import { deploymentEndpoints } from '@holdfast/server/api/routes/deployments'
+import { createClientAddress } from '@holdfast/server/net/client-address'
 import type { DeploymentDeps } from '@holdfast/server/operations/deployments/deps'
 import { findTenant } from '@holdfast/server/operations/tenants/tenant-names'
 import { freePort } from '@holdfast/testkit'
@@ -44,6 +45,7 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     headerBytes: 16_384,
     internalCalls: { node: async () => ({ status: 404, body: '{}' }) },
     isStopping: () => false,
+    clientAddress: createClientAddress([]),
     newRequestId: () => `req_${ids.ulid()}`,
   })
   await http.listen({ host: '127.0.0.1', port })

@@ -59,14 +59,8 @@ export const credentialsOf = (headers: RequestHead['headers']): SentCredentials 
     fetchSite: single(headers['sec-fetch-site']),
   })
 
-/** Checks a request without an API token: the limit of failed attempts of its address, then its headers and query. */
-export function admitOpenRequest(
-  endpoint: OpenEndpoint,
-  head: RequestHead,
-  address: string,
-): Admission<undefined> {
-  const waitSeconds = endpoint.waitSeconds(address)
-  if (waitSeconds > 0) return { ok: false, rejected: limited(endpoint.credential, waitSeconds) }
+/** Checks the headers and query of a request without an API token. */
+export function admitOpenRequest(endpoint: OpenEndpoint, head: RequestHead): Admission<undefined> {
   const headers = readHeaders(endpoint, head)
   if ('code' in headers) return stop(headers)
   const fetchSite = single(head.headers['sec-fetch-site'])

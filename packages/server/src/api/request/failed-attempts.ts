@@ -1,12 +1,17 @@
-// Limits failed attempts with join tokens and exec tickets per address. Successful attempts do not use up the limit.
+// Limits failed attempts with join tokens, exec tickets and sign-ins per address. An attempt is limited only after its
+// credential has failed, so that a valid one is accepted whatever else its address has sent: many clients share the address
+// of a proxy. See docs/design/api.md#rate-limits.
 
 import { createBoundedMap } from '../../lib/bounded-map.ts'
+import { limited, type Outcome } from '../../operations/caller.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 export interface FailedAttempts {
-  /** Seconds until `address` may make another attempt; 0 if an attempt is allowed now. */
-  waitSeconds(address: string): number
-  record(address: string): void
+  /**
+   * Records that a credential from `address` failed. Returns 0, or the seconds until the address may fail again if it has
+   * failed too often; such an attempt is not recorded.
+   */
+  fail(address: string): number
 }
 
 interface Failures {
@@ -28,14 +33,24 @@ export function createFailedAttempts(perMinute: number, clock: Clock): FailedAtt
       : Math.min(perMinute, known.left + Math.max(0, now - known.at) * perMs)
   }
   return {
-    waitSeconds(address) {
-      const left = leftFor(address, clock.now())
-      return left >= 1 ? 0 : Math.ceil((1 - left) / perMs / 1000)
-    },
-    record(address) {
+    fail(address) {
       const now = clock.now()
-      const left = Math.max(0, leftFor(address, now) - 1)
-      addresses.set(address, { left, at: now })
+      const left = leftFor(address, now)
+      if (left < 1) return Math.ceil((1 - left) / perMs / 1000)
+      addresses.set(address, { left: left - 1, at: now })
+      return 0
     },
   }
+}
+
+/** The outcome of an attempt. One that failed with `code` is `rate_limited` instead if its address failed too often. */
+export function limitFailure<T>(
+  attempts: FailedAttempts,
+  address: string,
+  outcome: Outcome<T>,
+  { code, field }: { readonly code: string; readonly field: string },
+): Outcome<T> {
+  if (outcome.ok || !outcome.rejections.some((rejection) => rejection.code === code)) return outcome
+  const waitSeconds = attempts.fail(address)
+  return waitSeconds > 0 ? limited(field, waitSeconds) : outcome
 }

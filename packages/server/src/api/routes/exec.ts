@@ -5,9 +5,8 @@ import { reject } from '@holdfast/core'
 import { refused } from '../../operations/caller.ts'
 import { type ExecDeps, issueExec } from '../../operations/deployments/exec/issue-exec.ts'
 import { type AnyEndpoint, endpoint, type OpenEndpoint, param } from '../endpoint.ts'
-import type { FailedAttempts } from '../request/failed-attempts.ts'
 
-export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): AnyEndpoint[] {
+export function execEndpoints(deps: ExecDeps): AnyEndpoint[] {
   const issue = endpoint('POST', '/api/v1/deployments/{name}/exec', {
     operation: 'createExecTicket',
     action: 'exec',
@@ -18,25 +17,20 @@ export function execEndpoints(deps: ExecDeps, failedTickets: FailedAttempts): An
     codes: ['deployment_not_found', 'field_unknown', 'field_type_invalid', 'list_too_long'],
     run: (request) => issueExec(deps, request.caller, param(request, 'name'), request.body),
   })
-  return [issue, execSocketEndpoint(failedTickets)]
+  return [issue, EXEC_SOCKET]
 }
 
 /** Endpoint that rejects exec requests without a WebSocket upgrade; streams/exec-upgrade.ts handles upgrade requests. */
-export function execSocketEndpoint({ waitSeconds }: FailedAttempts): OpenEndpoint {
-  return {
-    method: 'GET',
-    path: '/api/v1/exec/{id}',
-    operation: 'openExec',
-    credential: 'ticket',
-    summary: 'Open the WebSocket of a command, subprotocol holdfast.exec.v1; the ticket is the credential',
-    query: ['ticket'],
-    headers: [],
-    success: { status: 101, shape: string() },
-    codes: ['unauthenticated'],
-    waitSeconds,
-    handle: async () =>
-      refused(
-        reject('header_invalid', 'Upgrade', undefined, { accepted: 'websocket, in an upgrade request' }),
-      ),
-  }
+export const EXEC_SOCKET: OpenEndpoint = {
+  method: 'GET',
+  path: '/api/v1/exec/{id}',
+  operation: 'openExec',
+  credential: 'ticket',
+  summary: 'Open the WebSocket of a command, subprotocol holdfast.exec.v1; the ticket is the credential',
+  query: ['ticket'],
+  headers: [],
+  success: { status: 101, shape: string() },
+  codes: ['unauthenticated'],
+  handle: async () =>
+    refused(reject('header_invalid', 'Upgrade', undefined, { accepted: 'websocket, in an upgrade request' })),
 }

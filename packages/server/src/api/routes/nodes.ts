@@ -45,7 +45,7 @@ import {
   respondWith,
 } from '../endpoint.ts'
 import { issueOnce, kept, respondOnce } from '../idempotent.ts'
-import type { FailedAttempts } from '../request/failed-attempts.ts'
+import { type FailedAttempts, limitFailure } from '../request/failed-attempts.ts'
 
 const ONE = '/api/v1/nodes/{id}'
 const JOIN_TOKENS = '/api/v1/nodes/join-tokens'
@@ -101,16 +101,15 @@ function enrollEndpoint(deps: NodeEndpointDeps): OpenEndpoint {
       'node_owned_by_another_tenant',
       'quota_exceeded',
     ],
-    waitSeconds: deps.failedJoins.waitSeconds,
     handle: (request) => enroll(deps, request),
   }
 }
 
 async function enroll(deps: NodeEndpointDeps, { body, address, requestId }: OpenRequest) {
-  const outcome = await enrollNode(deps, body, requestId)
-  const failed = !outcome.ok && outcome.rejections.some(({ code }) => code === 'join_token_invalid')
-  if (failed) deps.failedJoins.record(address)
-  return respondWith(outcome, (enrolled) => respond(201, enrolled))
+  const enrolled = await enrollNode(deps, body, requestId)
+  const credential = { code: 'join_token_invalid', field: 'joinToken' }
+  const outcome = limitFailure(deps.failedJoins, address, enrolled, credential)
+  return respondWith(outcome, (node) => respond(201, node))
 }
 
 function readEndpoints(deps: NodeEndpointDeps): Endpoint[] {

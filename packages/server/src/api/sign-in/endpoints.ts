@@ -3,7 +3,7 @@
 import { newSignInShape, signInShape, signOutShape } from '@holdfast/contract'
 import { closeSignIn, openSignIn, type SignInDeps } from '../../operations/sign-ins/sign-in.ts'
 import { type AnyEndpoint, endpoint, type OpenEndpoint, type OpenRequest, respondWith } from '../endpoint.ts'
-import type { FailedAttempts } from '../request/failed-attempts.ts'
+import { type FailedAttempts, limitFailure } from '../request/failed-attempts.ts'
 import { clearCookie, setCookie } from './cookie.ts'
 
 const PATH = '/api/v1/sign-in'
@@ -39,15 +39,14 @@ function openEndpoint(deps: SignInEndpointDeps): OpenEndpoint {
     body: newSignInShape,
     success: { status: 201, shape: signInShape },
     codes: ['field_unknown', 'field_type_invalid', 'unauthenticated', 'tenant_not_found'],
-    waitSeconds: deps.failedSignIns.waitSeconds,
     handle: (request) => open(deps, request),
   }
 }
 
 async function open(deps: SignInEndpointDeps, { body, address, requestId }: OpenRequest) {
-  const outcome = await openSignIn(deps, body, requestId)
-  const failed = !outcome.ok && outcome.rejections.some(({ code }) => code === 'unauthenticated')
-  if (failed) deps.failedSignIns.record(address)
+  const opened = await openSignIn(deps, body, requestId)
+  const credential = { code: 'unauthenticated', field: 'token' }
+  const outcome = limitFailure(deps.failedSignIns, address, opened, credential)
   return respondWith(outcome, ({ secret, shown }) => withCookie(201, shown, setCookie(secret)))
 }
 

@@ -7,6 +7,7 @@ import { defined, EXEC_SUBPROTOCOL, entryOf, STREAM_PAYLOAD_BYTES, type TokenId 
 import { reject, storeUnavailable } from '@holdfast/core'
 import { WebSocketServer } from 'ws'
 import { createKeyLimit, type KeyLimit } from '../../lib/key-limit.ts'
+import type { ClientAddress } from '../../net/client-address.ts'
 import { answerUpgrade, type HandleUpgrade } from '../../net/upgrade.ts'
 import { isTokenValid, type OpenedExec, openExec } from '../../operations/deployments/exec/open-exec.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -14,10 +15,10 @@ import type { OpenNodeStream } from '../../ports/node-streams.ts'
 import { type Store, StoreUnavailableError } from '../../store/store.ts'
 import { type RejectedResponse, rejectionBody, rejectionHeaders } from '../reply.ts'
 import { admitOpenRequest } from '../request/admit-request.ts'
-import type { FailedAttempts } from '../request/failed-attempts.ts'
+import { type FailedAttempts, limitFailure } from '../request/failed-attempts.ts'
 import { readQuery } from '../request/query-parameters.ts'
 import { rawQuery } from '../route-table.ts'
-import { execSocketEndpoint } from '../routes/exec.ts'
+import { EXEC_SOCKET } from '../routes/exec.ts'
 import { type ExecTimes, serveExec } from './exec-socket.ts'
 
 export interface ExecUpgradeDeps {
@@ -25,6 +26,7 @@ export interface ExecUpgradeDeps {
   readonly clock: Clock
   readonly openStream: OpenNodeStream
   readonly failedTickets: FailedAttempts
+  readonly clientAddress: ClientAddress
   readonly publicUrl: string
   readonly log: { info(facts: object, text: string): void }
   readonly times?: Partial<ExecTimes>
@@ -39,6 +41,7 @@ export interface ExecUpgrades {
 
 /** Maximum number of running commands for each token on each server replica. */
 const COMMANDS_PER_TOKEN = 16
+const CREDENTIAL = { code: 'unauthenticated', field: 'ticket' }
 const PATH = /^\/api\/v1\/exec\/([^/?]{1,64})(?:\?|$)/
 /** Maximum size of a message from the client; the message is split into frames for the node. */
 const MAX_MESSAGE_BYTES = 4 * STREAM_PAYLOAD_BYTES
@@ -85,8 +88,7 @@ interface Upgrade {
 
 async function upgrade(context: ExecContext, id: string, { request, socket, head }: Upgrade): Promise<void> {
   const requestId = context.newRequestId()
-  const address = request.socket.remoteAddress ?? ''
-  const admitted = admit(context, request, address, requestId)
+  const admitted = admit(request, requestId)
   if (typeof admitted !== 'string') {
     sendRejected(context, socket, requestId, admitted)
     return
@@ -98,8 +100,10 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
       release ??= context.limit.reserve(token)
       return release !== undefined
     })
-    if (opened.ok) start(context, opened.value, { request, socket, head })
-    else rejectTicket(context, opened, { socket, address, requestId })
+    const address = context.clientAddress(request)
+    const outcome = limitFailure(context.failedTickets, address, opened, CREDENTIAL)
+    if (outcome.ok) start(context, outcome.value, { request, socket, head })
+    else sendRejected(context, socket, requestId, outcome)
   } finally {
     // The command's reservation ends when the socket closes, or now if the socket is destroyed and emits no `close`.
     if (release !== undefined && !socket.destroyed) socket.once('close', release)
@@ -107,33 +111,18 @@ async function upgrade(context: ExecContext, id: string, { request, socket, head
   }
 }
 
-function rejectTicket(
-  context: ExecContext,
-  rejected: RejectedResponse,
-  { socket, address, requestId }: { socket: Duplex; address: string; requestId: string },
-): void {
-  if (rejected.rejections[0]?.code === 'unauthenticated') context.failedTickets.record(address)
-  sendRejected(context, socket, requestId, rejected)
-}
-
 /** Returns the ticket only if all other checks pass, because the first use of a ticket consumes it. */
-function admit(
-  context: ExecContext,
-  request: IncomingMessage,
-  address: string,
-  requestId: string,
-): string | RejectedResponse {
+function admit(request: IncomingMessage, requestId: string): string | RejectedResponse {
   const { headers, url = '' } = request
-  const endpoint = execSocketEndpoint(context.failedTickets)
   const head = { headers, params: {}, rawQuery: rawQuery(url), requestId }
-  const admission = admitOpenRequest(endpoint, head, address)
+  const admission = admitOpenRequest(EXEC_SOCKET, head)
   if (!admission.ok) return admission.rejected
   const offered = String(headers['sec-websocket-protocol'] ?? '')
   if (!offered.split(',').some((name) => name.trim() === EXEC_SUBPROTOCOL))
     return invalid('Sec-WebSocket-Protocol', offered, EXEC_SUBPROTOCOL)
   if (headers.upgrade?.toLowerCase() !== 'websocket')
     return invalid('Upgrade', headers.upgrade ?? '', 'websocket')
-  const query = readQuery(head.rawQuery, endpoint.query)
+  const query = readQuery(head.rawQuery, EXEC_SOCKET.query)
   const ticket = query.ok ? query.query.ticket : undefined
   return ticket ?? { rejections: [reject('unauthenticated', 'ticket', undefined)] }
 }
@@ -147,9 +136,12 @@ function start(
   { caller, order }: OpenedExec,
   { request, socket, head }: Upgrade,
 ): void {
-  const { sockets, openStream, ending, times, log } = context
+  const { sockets, openStream, ending, times, log, clientAddress } = context
   const { tenant, requestId } = caller
-  log.info({ requestId, tenant, replica: order.replica }, 'exec session opened')
+  log.info(
+    { requestId, tenant, replica: order.replica, address: clientAddress(request) },
+    'exec session opened',
+  )
   sockets.handleUpgrade(request, socket, head, (client) =>
     serveExec(client, {
       openStream,
