@@ -5,7 +5,7 @@ import { parseRegistryHost } from '@holdfast/core'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { AnyEndpoint } from './api/endpoint.ts'
-import { createHttpServer } from './api/http-server.ts'
+import { type ConnectionTimes, createHttpServer } from './api/http-server.ts'
 import { createMetrics, type MetricSources, type Metrics } from './api/metrics.ts'
 import { openApiDocument } from './api/pages/open-api.ts'
 import { openPages } from './api/pages/pages.ts'
@@ -22,11 +22,13 @@ import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
 import type { Config } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from './connect-engines.ts'
+import { createHeadCheck } from './gateway/peers/cluster-proof.ts'
 import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store-file.ts'
 import { recogniseStore } from './lifecycle/recognise-store.ts'
 import { createStorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
-import { type ClientAddress, createClientAddress } from './net/client-address.ts'
+import { type ClientAddress, createClientAddress, isWithin } from './net/client-address.ts'
+import type { ConnectionLimits } from './net/limit-connections.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
@@ -35,7 +37,7 @@ import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
 import { createMeasurements } from './operations/volumes/measure-volumes.ts'
 import { createLagSampler } from './operations/volumes/sample-lag.ts'
-import { secret } from './ports/secret.ts'
+import { type Secret, secret } from './ports/secret.ts'
 import { createQuotas } from './quotas/quotas.ts'
 import { createSlotAllocator } from './quotas/slots.ts'
 import type { NewerFormatError } from './store/format.ts'
@@ -127,6 +129,7 @@ export async function composeServer(
     brokerSide,
     servedCertificate,
     clientAddress,
+    clusterKey,
   }
   const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
   const execs = createExecUpgrades({
@@ -211,8 +214,35 @@ interface HttpDeps {
   readonly nodeSide: Pick<NodeSide, 'internalCall'>
   readonly brokerSide: Pick<BrokerSide, 'call'>
   readonly clientAddress: ClientAddress
+  readonly clusterKey: Secret
   servedCertificate(): CertificatePair | undefined
   isStopping(): boolean
+}
+
+const LOOPBACK = ['127.0.0.0/8', '::1']
+const REFUSED_LOG_MS = 60_000
+
+/** The limits of the listener. Refused connections are logged once a minute, because an attacker chooses their number. */
+function connectionLimits({ listen }: Config, log: Logger): ConnectionLimits & ConnectionTimes {
+  let refused = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  return {
+    maxConnections: listen.maxConnections,
+    halfOpenPerAddress: listen.halfOpenPerAddress,
+    isExempt: isWithin([...LOOPBACK, ...listen.trustedProxies]),
+    headersMs: listen.headersSeconds * 1000,
+    requestMs: listen.requestSeconds * 1000,
+    onRefused(address) {
+      refused += 1
+      if (performance.now() - loggedAt < REFUSED_LOG_MS) return
+      loggedAt = performance.now()
+      log.warn(
+        { address, refused },
+        'connections refused, see listen.maxConnections and listen.halfOpenPerAddress',
+      )
+      refused = 0
+    },
+  }
 }
 
 /** The dashboard that is installed beside this package. */
@@ -269,7 +299,12 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     isStopping,
     clientAddress: deps.clientAddress,
     ui: composeUi(config, log),
-    internalCalls: { node: nodeSide.internalCall, ...(call === undefined ? {} : { broker: call }) },
+    internalCalls: {
+      node: nodeSide.internalCall,
+      judgeHead: createHeadCheck(deps.clusterKey, clock),
+      ...(call === undefined ? {} : { broker: call }),
+    },
+    connections: connectionLimits(config, log),
     newRequestId: () => `req_${ids.ulid()}`,
   })
 }

@@ -14,6 +14,7 @@ import Fastify, {
 import type { Logger } from 'pino'
 import type { CertificatePair } from '../net/certificate-chain.ts'
 import type { ClientAddress } from '../net/client-address.ts'
+import { type ConnectionLimits, limitConnections } from '../net/limit-connections.ts'
 import { tlsSettings } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
 import { underTaint } from '../ports/taint.ts'
@@ -27,7 +28,14 @@ import {
   type OpenEndpoint,
   type StreamedResponse,
 } from './endpoint.ts'
-import { INTERNAL_URLS, type InternalCalls, serveInternalCalls } from './internal-calls.ts'
+import {
+  INTERNAL_URLS,
+  type InternalCalls,
+  limitBodyTime,
+  refuseHead,
+  serveInternalCalls,
+  UNPROVEN_BYTES,
+} from './internal-calls.ts'
 import type { OpenPage } from './pages/open-page.ts'
 import { publicWords } from './public-words.ts'
 import { type RejectedResponse, sendJson, sendRejections, sendResponse, sendStream } from './reply.ts'
@@ -61,6 +69,7 @@ export interface HttpServerOptions {
   /** Certificate and key as PEM texts; absent for plain HTTP behind a proxy that terminates TLS. */
   readonly tls?: CertificatePair | undefined
   readonly internalCalls: InternalCalls
+  readonly connections: ConnectionLimits & ConnectionTimes
   /** The address of a client, also behind proxies that the operator trusts. */
   readonly clientAddress: ClientAddress
   /** Whether this server is about to stop; its responses then close their connections. */
@@ -68,6 +77,12 @@ export interface HttpServerOptions {
   /** Answers requests for files of the dashboard; absent if this process serves none. */
   readonly ui?: AnswerUi | undefined
   newRequestId(): string
+}
+
+/** How long a client may take, in milliseconds. */
+export interface ConnectionTimes {
+  readonly headersMs: number
+  readonly requestMs: number
 }
 
 interface HttpContext extends HttpServerOptions {
@@ -78,10 +93,15 @@ interface HttpContext extends HttpServerOptions {
   /** Field names and enumeration values of the API, which a response may contain even if a secret equals one of them. */
   readonly words: string
   sendRejected(request: FastifyRequest, reply: FastifyReply, rejected: RejectedResponse): FastifyReply
+  /** Answers a request whose body does not arrive, and closes its connection. */
+  endSlow(request: FastifyRequest): void
 }
 
-const REQUEST_TIMEOUT_MS = 30_000
-const HEADERS_TIMEOUT_MS = 10_000
+/** A body that did not arrive in time. It is answered like any other request that Node timed out. */
+class SlowBodyError extends Error {
+  readonly code = 'ERR_HTTP_REQUEST_TIMEOUT'
+}
+
 const TIMEOUT_CHECK_MS = 2_000
 /** How long a stopping server waits for pending requests. */
 const STOP_MS = 8_000
@@ -93,7 +113,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyBytes,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: options.connections.requestMs,
     serverFactory: (handler) => openServer(options, handler),
     // Path parameters may be as long as the headers allow; the rules for names reject long names with their own code.
     routerOptions: { maxParamLength: options.headerBytes, querystringParser: () => ({}) },
@@ -111,9 +131,11 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   // A stopping server waits for pending responses; streams have no end and must be ended explicitly.
   app.addHook('preClose', streams.endAll)
   closeUnusedConnections(app, options.tls !== undefined)
+  limitConnections(app.server, options.connections)
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   const words = publicWords(options.endpoints)
-  const context = { ...options, app, observer, sendRejected, admitted, streams, words }
+  const endSlow = ({ raw }: FastifyRequest): void => malformed.handle(new SlowBodyError(), raw.socket)
+  const context = { ...options, app, observer, sendRejected, admitted, streams, words, endSlow }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   malformed.watch(app)
@@ -155,11 +177,11 @@ function closeUnusedConnections(app: FastifyInstance, secure: boolean): void {
 }
 
 /** Creates the Node server. Node joins repeated headers and permits a missing Host; admit-request.ts rejects both. */
-function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestListener) {
+function openServer({ headerBytes, tls, connections }: HttpServerOptions, handler: RequestListener) {
   const settings = {
     maxHeaderSize: headerBytes,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: connections.headersMs,
+    requestTimeout: connections.requestMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     joinDuplicateHeaders: true,
@@ -171,7 +193,7 @@ function openServer({ headerBytes, tls }: HttpServerOptions, handler: RequestLis
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */
 function openGate(context: HttpContext): void {
-  const { app, gate, endpoints, pages, admitted, observer, sendRejected, isStopping } = context
+  const { app, gate, endpoints, pages, admitted, observer, sendRejected, isStopping, endSlow } = context
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
@@ -184,6 +206,13 @@ function openGate(context: HttpContext): void {
     void reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff' })
     if (isStopping()) void reply.header('connection', 'close')
     const { url = '' } = request.routeOptions
+    if (INTERNAL_URLS.includes(url)) {
+      const status = refuseHead(context.internalCalls, request)
+      // The rest of the body is not awaited.
+      if (status !== undefined) return reply.code(status).header('connection', 'close').send({})
+      limitBodyTime(request.raw, () => endSlow(request))
+      return
+    }
     if (open.has(url)) return
     const head = headOf(request)
     const endpoint = byRoute.get(`${request.method} ${url}`)
@@ -191,6 +220,7 @@ function openGate(context: HttpContext): void {
       // Waits until the HTTP parser has read the packet: malformed bytes after this request must be found before a reply.
       await Promise.resolve()
       const admission = admitOpenRequest(endpoint, head)
+      if (admission.ok) limitBodyTime(request.raw, () => endSlow(request))
       return admission.ok ? undefined : sendRejected(request, reply, admission.rejected)
     }
     const identified = await identify(gate, head)
@@ -296,12 +326,14 @@ const isStreamed = (response: ApiResponse | StreamedResponse): response is Strea
   'stream' in response
 
 function serveOpenEndpoint(
-  { app, bodyDepth, clientAddress, sendRejected }: HttpContext,
+  { app, bodyBytes, bodyDepth, clientAddress, sendRejected }: HttpContext,
   endpoint: OpenEndpoint,
 ): void {
   app.route({
     method: endpoint.method,
     url: routeUrl(endpoint.path),
+    // The credential is in the body, so its sender has proven nothing before.
+    bodyLimit: Math.min(bodyBytes, UNPROVEN_BYTES),
     handler: async (request, reply) => {
       const body = readBody(endpoint, request, bodyDepth)
       if (!body.ok) return sendRejected(request, reply, { rejections: [body.rejection] })
@@ -319,7 +351,7 @@ function handleError(
   reply: FastifyReply,
   error: FastifyError,
 ): FastifyReply {
-  const rejection = rejectionFor(error, context.bodyBytes)
+  const rejection = rejectionFor(error, request.routeOptions.bodyLimit ?? context.bodyBytes)
   if (rejection !== undefined) {
     // After a body that is too large the connection is closed, because the rest of the body may still arrive on it.
     return context.sendRejected(request, reply, {

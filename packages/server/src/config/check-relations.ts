@@ -42,6 +42,9 @@ function checkNumbers(draft: Draft): void {
     const expected = `more than liveness.unreachableSeconds, ${unreachable}`
     reject(draft, 'conflict', 'liveness.failedSeconds', failed, expected)
   }
+  const [headers, request] = [number('listen.headersSeconds'), number('listen.requestSeconds')]
+  if (request < headers)
+    reject(draft, 'conflict', 'listen.requestSeconds', request, `at least listen.headersSeconds, ${headers}`)
   const [fewest, most] = [number('limits.generateBytesMin'), number('limits.generateBytesMax')]
   if (most < fewest)
     reject(draft, 'conflict', 'limits.generateBytesMax', most, `at least limits.generateBytesMin, ${fewest}`)

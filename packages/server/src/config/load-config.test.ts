@@ -21,7 +21,16 @@ describe('a valid configuration', () => {
     const { config } = valid(MINIMAL)
     const { residency, limits, quotas, etcd, secretsStore, ...rest } = config
     expect(rest).toEqual({
-      listen: { host: '127.0.0.1', port: 8080, drainSeconds: 5, trustedProxies: [] },
+      listen: {
+        host: '127.0.0.1',
+        port: 8080,
+        drainSeconds: 5,
+        maxConnections: 20_000,
+        halfOpenPerAddress: 512,
+        headersSeconds: 10,
+        requestSeconds: 30,
+        trustedProxies: [],
+      },
       publicUrl: 'http://127.0.0.1:8080',
       roles: ['api', 'controllers', 'gateway', 'broker'],
       secrets: { namespaces: ['deployments', 'resources'] },
@@ -156,6 +165,7 @@ describe('a configuration fault', () => {
       `form listen.trustedProxies[0] @ hf.yaml:${NEXT}:28`,
       'proxy.example',
     ],
+    ['listen: { requestSeconds: 9 }', `conflict listen.requestSeconds @ hf.yaml:${NEXT}:27`, '9'],
     ['listen: 8080', `type listen @ hf.yaml:${NEXT}:9`, '8080'],
     ['listen: { host: 0.0.0.0 }', `missing publicUrl @ hf.yaml:${NEXT}:17`, ''],
     ['listen:\n  prot: 1', `unknown listen.prot @ hf.yaml:${NEXT + 1}:3`, REDACTED],

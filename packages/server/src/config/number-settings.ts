@@ -102,6 +102,29 @@ export const ratesShape = object({
   failedSignInsPerMinute: count(5, 1, 10_000, 'Failed sign-ins from one address per minute'),
 })
 
+/** Limits of the listener. Agents and streams hold connections too, so the limit of connections must allow for them. */
+export const connectionSettings = {
+  maxConnections: count(
+    20_000,
+    100,
+    1_000_000,
+    'Connections at one time, of agents and streams too; further ones are closed',
+  ),
+  halfOpenPerAddress: count(
+    512,
+    8,
+    1_000_000,
+    'Connections of one address that have not sent a request yet. Loopback and `listen.trustedProxies` are not limited',
+  ),
+  headersSeconds: count(10, 1, 300, 'How long a client may take for the headers of a request'),
+  requestSeconds: count(
+    30,
+    1,
+    3600,
+    'How long a client may take for a whole request. A request whose credential is in its body has 5 s for the body',
+  ),
+}
+
 export const drainSeconds = count(
   5,
   0,

@@ -16,6 +16,7 @@ import type { Secret } from '../ports/secret.ts'
 import { FINALIZE, type Finalize } from '../store/next-format.ts'
 import * as forms from './forms.ts'
 import {
+  connectionSettings,
   drainSeconds,
   etcdQuotaBytes,
   limitsShape,
@@ -120,6 +121,7 @@ export const configShape = object({
       { default: 8080, minimum: 1, maximum: 65_535, about: 'Port to listen on' },
     ),
     drainSeconds,
+    ...connectionSettings,
     trustedProxies: setting(list(text(forms.addressRange, 'One address or range')), {
       default: [],
       distinct: true,

@@ -25,14 +25,12 @@ export function isAddressRange(text: string): boolean {
 }
 
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
-  const trusted = trustList(trustedProxies)
-  const isTrusted = (address: string): boolean =>
-    trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  const isTrusted = isWithin(trustedProxies)
   return ({ headers, socket }) => {
     let address = plain(socket.remoteAddress ?? '')
     const sent = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',')
     // Each trusted proxy vouches for the address left of its own. A text that is no address ends the chain at the proxy.
-    while (isIP(address) !== 0 && isTrusted(address)) {
+    while (isTrusted(address)) {
       const before = plain(withoutPort(sent.pop()?.trim() ?? ''))
       if (isIP(before) === 0) break
       address = before
@@ -41,7 +39,17 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
   }
 }
 
-function trustList(ranges: readonly string[]): BlockList {
+/** Whether an address is one of those listed, or within one of the ranges. */
+export function isWithin(ranges: readonly string[]): (address: string) => boolean {
+  const list = listOf(ranges)
+  return (text) => {
+    const address = plain(text)
+    const family = isIP(address)
+    return family !== 0 && list.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  }
+}
+
+function listOf(ranges: readonly string[]): BlockList {
   const list = new BlockList()
   for (const range of ranges) {
     const [, address = '', prefix] = RANGE.exec(range) ?? []

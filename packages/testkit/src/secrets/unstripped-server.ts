@@ -43,7 +43,11 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
     bodyBytes: 1_048_576,
     bodyDepth: 32,
     headerBytes: 16_384,
-    internalCalls: { node: async () => ({ status: 404, body: '{}' }) },
+    internalCalls: { node: async () => ({ status: 404, body: '{}' }), judgeHead: () => 'refused' },
+    connections: {
+      ...{ maxConnections: 1_000, halfOpenPerAddress: 1_000, headersMs: 10_000, requestMs: 30_000 },
+      ...{ isExempt: () => true, onRefused: () => {} },
+    },
     isStopping: () => false,
     clientAddress: createClientAddress([]),
     newRequestId: () => `req_${ids.ulid()}`,

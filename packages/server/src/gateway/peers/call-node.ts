@@ -31,7 +31,7 @@ import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type Session, send } from '../session/session.ts'
 import { answerUsage, nodeUsageShape, type UsageQuestion, usageQuestionShape } from '../usage/ask-usage.ts'
 import type { UsageMemory } from '../usage/usage-memory.ts'
-import { createProofCheck, proveRequest } from './cluster-proof.ts'
+import { createProofCheck, proveHead, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
 
@@ -249,12 +249,15 @@ async function forward(
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
   const body = encodeOpen({ tenant: node.tenant, ...request })
-  const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
+  const [method, path] = ['POST', url.pathname]
+  const authorization = proveRequest(clusterKey, clock, { method, path, body })
+  const bytes = Buffer.byteLength(body)
   try {
     const answer = await post({
       url,
       body,
       authorization,
+      headProof: proveHead(clusterKey, { method, path, authorization, bytes }),
       deadlineMs: deadlineMs(times, request),
       ...defined({ ca: clusterCa }),
     })

@@ -26,6 +26,37 @@ function hmacOf(key: Secret, { method, path, body }: ProvenRequest, at: string, 
     .digest('base64url')
 }
 
+/** The head of a request with a body. It is proven apart from the body, so that a large body is read only if it is proven. */
+export interface ProvenHead {
+  readonly method: string
+  readonly path: string
+  /** The proof of the whole request, to which the proof of the head belongs. */
+  readonly authorization: string
+  readonly bytes: number
+}
+
+export const HEAD_PROOF = 'x-holdfast-head'
+
+export const proveHead = (key: Secret, { method, path, authorization, bytes }: ProvenHead): string =>
+  createHmac('sha256', key.reveal())
+    .update(JSON.stringify(['holdfast-cluster-head-v1', method, path, authorization, bytes]))
+    .digest('base64url')
+
+/** `unproven`: without proof of the head, as older server replicas send it; only the whole request can be checked. */
+export type HeadVerdict = 'proven' | 'unproven' | 'refused'
+
+export type JudgeHead = (head: ProvenHead, proof: string | undefined) => HeadVerdict
+
+export const createHeadCheck =
+  (key: Secret, clock: Clock): JudgeHead =>
+  (head, proof) => {
+    const [, at = ''] = PROOF.exec(head.authorization) ?? []
+    if (at === '' || Math.abs(clock.now() - Number(at)) > WINDOW_MS) return 'refused'
+    if (proof === undefined) return 'unproven'
+    const [expected, received] = [Buffer.from(proveHead(key, head)), Buffer.from(proof)]
+    return expected.length === received.length && timingSafeEqual(expected, received) ? 'proven' : 'refused'
+  }
+
 /** Checks proofs and accepts each proof only once: nonces are kept for as long as their timestamps are accepted. */
 export function createProofCheck(key: Secret, clock: Clock) {
   const seen = new Map<string, number>()

@@ -3,11 +3,14 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { defined } from '@holdfast/contract'
+import { HEAD_PROOF } from './cluster-proof.ts'
 
 export interface Post {
   readonly url: URL
   readonly body: string
   readonly authorization: string
+  /** Proof of the head, which a body of more than 64 KiB needs. */
+  readonly headProof?: string
   readonly deadlineMs: number
   readonly ca?: string
 }
@@ -19,11 +22,12 @@ export interface PostAnswer {
 
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
-export function postJson({ url, body, authorization, deadlineMs, ca }: Post): Promise<PostAnswer> {
+export function postJson({ url, body, authorization, headProof, deadlineMs, ca }: Post): Promise<PostAnswer> {
   const headers = {
     authorization,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
+    ...(headProof === undefined ? {} : { [HEAD_PROOF]: headProof }),
   }
   const options = { method: 'POST', headers, signal: AbortSignal.timeout(deadlineMs) }
   return new Promise((resolve, reject) => {

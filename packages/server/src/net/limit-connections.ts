@@ -1,0 +1,46 @@
+// Limits the connections of the listener. A connection is half open until its first request has arrived with all headers:
+// until then nothing is known about its sender, so one address may have only few of them.
+
+import type { IncomingMessage, Server } from 'node:http'
+import type { Server as TlsServer } from 'node:https'
+import type { Socket } from 'node:net'
+
+export interface ConnectionLimits {
+  readonly maxConnections: number
+  readonly halfOpenPerAddress: number
+  /** Whether the limit per address does not apply, as for proxies, which have the connections of many clients. */
+  isExempt(address: string): boolean
+  /** Called for each connection that is refused. */
+  onRefused(address: string): void
+}
+
+export function limitConnections(server: Server | TlsServer, limits: ConnectionLimits): void {
+  server.maxConnections = limits.maxConnections
+  server.on('drop', (dropped) => limits.onRefused(dropped?.remoteAddress ?? ''))
+  const halfOpen = new Map<string, Set<string>>()
+  const release = (socket: Socket): void => {
+    const { remoteAddress: address = '', remotePort } = socket
+    const own = halfOpen.get(address)
+    own?.delete(`${remotePort}`)
+    if (own?.size === 0) halfOpen.delete(address)
+  }
+  server.on('connection', (socket: Socket) => {
+    const { remoteAddress: address = '', remotePort } = socket
+    if (limits.isExempt(address)) return
+    const own = halfOpen.get(address) ?? new Set<string>()
+    if (own.size >= limits.halfOpenPerAddress) {
+      limits.onRefused(address)
+      socket.destroy()
+      return
+    }
+    halfOpen.set(address, own.add(`${remotePort}`))
+    // A closed socket has forgotten its address.
+    socket.once('close', () => {
+      own.delete(`${remotePort}`)
+      if (own.size === 0 && halfOpen.get(address) === own) halfOpen.delete(address)
+    })
+  })
+  // With TLS the request has another socket than the connection; address and port are the same.
+  server.on('request', ({ socket }: IncomingMessage) => release(socket))
+  server.on('upgrade', ({ socket }: IncomingMessage) => release(socket))
+}
