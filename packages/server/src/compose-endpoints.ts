@@ -40,6 +40,7 @@ import { rootPinOf } from './net/certificate-chain.ts'
 import type { ChangeLog } from './operations/changes/change-log.ts'
 import type { DeploymentDeps } from './operations/deployments/deps.ts'
 import type { PlacementViews } from './operations/deployments/read/explain-now.ts'
+import type { ReadingLog } from './operations/events/reading-log.ts'
 import { createIdempotentAnswers } from './operations/idempotency.ts'
 import type { CallNode } from './operations/nodes/deps.ts'
 import type { HeardDeps } from './operations/nodes/node-load.ts'
@@ -72,6 +73,7 @@ export interface EndpointDeps {
   readonly broker: Broker
   readonly slots: SlotAllocator
   readonly quotas: Quotas
+  readonly readings: ReadingLog
   /** The fill level of etcd, from 0 to 1, and the alarms of its members. */
   readonly pressure: PlatformDeps['pressure']
   /** Canonical `host:port` of each allowed registry. */
@@ -117,6 +119,7 @@ export function composeEndpoints(
     archiveRevisions: retention.archiveRevisions,
     quotasOn: (overlay) => partsOn(deps, overlay).quotas,
   })
+  const logs = { store, clock, openStream, readings: given.readings }
   const placement = { store, quotas, residency }
   return [
     ...withDryRuns(writeEndpoints(deps, joining), {
@@ -133,8 +136,8 @@ export function composeEndpoints(
         return (overlay) => deploymentDeps({ ...deps, ...partsOn(deps, overlay), secrets })
       },
     }),
-    ...logEndpoints({ store, clock, openStream }),
-    jobLogEndpoint({ store, clock, openStream }),
+    ...logEndpoints(logs),
+    jobLogEndpoint(logs),
     ...execEndpoints({ store, clock, ids }),
     ...usageEndpoints({ store, clock, readUsage: given.readUsage }),
     ...archiveEndpoints(store),

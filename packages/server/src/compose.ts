@@ -32,6 +32,7 @@ import type { ConnectionLimits } from './net/limit-connections.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
+import { createReadingLog } from './operations/events/reading-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
@@ -108,7 +109,12 @@ export async function composeServer(
   const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
   const probe = createStoreProbe(engine, store)
   const changes = createChangeLog(store)
-  const parts = { config, store, broker, slots, quotas, pressure, allowed, changes }
+  const readings = createReadingLog({
+    ...{ store, clock, ids },
+    onFailure: (error) =>
+      log.warn({ error: String(error) }, 'audit of log reads could not be written, retrying'),
+  })
+  const parts = { config, store, broker, slots, quotas, pressure, allowed, changes, readings }
   const certificate = serveCertificate(readServerTls(config))
   const servedCertificate = certificate.current
   const given = { ...parts, ...nodeSide, isCurrent: probe.caughtUp, servedCertificate }
@@ -155,6 +161,7 @@ export async function composeServer(
       stopping.abort()
       execs.close()
       await closeParts({ nodeSide, http, changes, loops }, spreadMs)
+      await readings.close()
       store.close()
       engine.close()
     },

@@ -178,11 +178,9 @@ test('logs are rejected without permission, another tenant finds nothing, and re
   expect((await world.platform.api(world.platform.globex.token).get(path)).codes).toEqual([
     'deployment_not_found',
   ])
-  const { body } = await viewer.get('/api/v1/audit')
-  const entries: unknown[] = Object(body['items'])
-  expect(entries).toContainEqual(
-    expect.objectContaining({ action: 'deployments:logs', subject: { kind: 'Deployment', name: 'counted' } }),
-  )
+  const subject = { kind: 'Deployment', name: 'counted' }
+  const entries = async () => Object((await viewer.get('/api/v1/audit')).body['items'])
+  await expect.poll(entries).toContainEqual(expect.objectContaining({ action: 'deployments:logs', subject }))
 })
 
 test.each([0, 1])(

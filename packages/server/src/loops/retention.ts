@@ -6,6 +6,8 @@ import type { TenantId } from '@holdfast/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { IndexedKey, SizedKey } from '../store/cache/record-index.ts'
 import {
+  AUDIT_COLLECTIONS,
+  accessAudit,
   audit,
   type Collection,
   cancels,
@@ -13,6 +15,7 @@ import {
   decisions,
   events,
   idempotentAnswers,
+  readAudit,
   tenants,
 } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -37,8 +40,13 @@ const MOST_STEPS = 50
 const DAY_MS = 24 * 3_600_000
 /** How long cancel marks are kept: far longer than a paused etcd member can delay a request. */
 const CANCEL_KEPT_MS = DAY_MS
-/** The most bytes of audit entries of a tenant. The log stream has all of them. */
-const AUDIT_BYTES = 8 * 1024 ** 2
+const MIB = 1024 ** 2
+/** The most bytes of audit entries of a tenant. Each kind has its own, so that reading displaces no entry of a write. */
+const AUDIT_BYTES = [
+  [audit, 8 * MIB],
+  [accessAudit, 4 * MIB],
+  [readAudit, 4 * MIB],
+] as const
 /** The most bytes of responses that are kept for the idempotency keys of a tenant. */
 export const ANSWER_BYTES = 16 * 1024 ** 2
 
@@ -51,7 +59,8 @@ export async function applyRetention(deps: RetentionDeps): Promise<void> {
   for (const { record } of store.list(tenants)) {
     const { events: ofEvents, audit: ofAudit } = retention
     await dropOld(store, record.id, events, ofEvents.max, ({ time }) => isOlder(time, ofEvents.days))
-    await dropOld(store, record.id, audit, ofAudit.max, ({ time }) => isOlder(time, ofAudit.days))
+    for (const collection of AUDIT_COLLECTIONS)
+      await dropOld(store, record.id, collection, ofAudit.max, ({ time }) => isOlder(time, ofAudit.days))
     const isPast = ({ expiresAt }: { expiresAt: string }) => Date.parse(expiresAt) < clock.now()
     await dropPast(store, record.id, isPast)
     await retainDecisions(store, record.id, clock.now())
@@ -68,7 +77,7 @@ export async function boundBytes({ store, clock, retention }: RetentionDeps): Pr
     const ofDecisions = store.bytesOf(decisions, record.id) + store.bytesOf(decisionParts, record.id)
     if (ofDecisions > DECISION_BOUNDS.bytes) await retainDecisions(store, record.id, clock.now())
     await dropBeyond(store, record.id, events, retention.events.bytes)
-    await dropBeyond(store, record.id, audit, AUDIT_BYTES)
+    for (const [collection, most] of AUDIT_BYTES) await dropBeyond(store, record.id, collection, most)
     await dropBeyond(store, record.id, idempotentAnswers, ANSWER_BYTES)
   }
 }

@@ -4,7 +4,7 @@
 import { hash } from 'node:crypto'
 import { defined, type Event, type EventType, type Json } from '@holdfast/contract'
 import { type Clock, timestamp } from '../ports/clock.ts'
-import { audit, events } from '../store/records.ts'
+import { accessAudit, audit, events } from '../store/records.ts'
 import { type Address, inTenant, type Transaction } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 
@@ -14,6 +14,15 @@ export interface AuditedWrite {
   readonly revision?: number
   readonly detail?: { [name: string]: string }
 }
+
+/** Actions that change nothing the tenant desires. Their entries have a budget apart from that of writes. */
+const ACCESSES: ReadonlySet<string> = new Set([
+  'deployments:exec',
+  'deployments:exec-open',
+  'sign-ins:open',
+  'sign-ins:close',
+  'volumes:download-divergence',
+])
 
 export function recordAudit(
   transaction: Transaction,
@@ -32,7 +41,8 @@ export function recordAudit(
     requestId,
     ...write,
   }
-  transaction.put(inTenant(tenant, audit, transaction.id), entry)
+  const collection = ACCESSES.has(write.action) ? accessAudit : audit
+  transaction.put(inTenant(tenant, collection, transaction.id), entry)
   const events = recorded.get(transaction)?.events ?? []
   recorded.set(transaction, { isAudited: true, events: [] })
   for (const { address, event } of events) transaction.put(address, { ...event, audit: transaction.id })

@@ -1,6 +1,6 @@
 // Exports all kinds of stored records; each file in records/ describes one subject. COLLECTIONS lists every collection.
 
-import { audit, cancels, events, idempotentAnswers } from './records/activity.ts'
+import { accessAudit, audit, cancels, events, idempotentAnswers, readAudit } from './records/activity.ts'
 import { backupDrafts, backupParts, backups } from './records/backups.ts'
 import type { Collection } from './records/collection.ts'
 import { archive, deployments, removals, routeClaims } from './records/deployments.ts'
@@ -56,6 +56,8 @@ export const COLLECTIONS: readonly Collection<unknown>[] = [
   backupParts,
   events,
   audit,
+  accessAudit,
+  readAudit,
   idempotentAnswers,
   tenants,
   tenantNames,

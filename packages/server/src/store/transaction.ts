@@ -8,6 +8,7 @@ import type { PreparedTransaction, Write } from './commit/group-commit.ts'
 import { encodeRecord, formOf, UnstorableRecordError } from './encode.ts'
 import type { Keyspace } from './keys.ts'
 import {
+  accessAudit,
   audit,
   type Collection,
   cancels,
@@ -16,6 +17,9 @@ import {
   placements,
   type StoredPlacement,
 } from './records.ts'
+
+/** The folders of audit entries that exactly one transaction writes. */
+const RECEIPTS: readonly string[] = [audit.folder, accessAudit.folder]
 
 /** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
@@ -108,7 +112,7 @@ export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: K
     put(address, record) {
       const key = keyOf(address)
       requireWritten(index, address, formOf(record))
-      if (address.collection.folder === audit.folder) receipt = key
+      if (RECEIPTS.includes(address.collection.folder)) receipt = key
       writes.set(key, { kind: 'put', key, value: encodeRecord(address.collection, record) })
     },
     delete(address) {

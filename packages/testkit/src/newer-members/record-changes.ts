@@ -148,6 +148,8 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
   bakpart: { kind: 'written once', reason: 'The content of a backup does not change.' },
   evt: { kind: 'written once', reason: 'An event does not change.' },
   aud: { kind: 'written once', reason: 'An audit entry does not change.' },
+  audx: { kind: 'written once', reason: 'An audit entry does not change.' },
+  audr: { kind: 'replaced', reason: 'The server replica that counted reads writes the final number.' },
   idem: { kind: 'written once', reason: 'A stored response does not change.' },
   why: { kind: 'written once', reason: 'A recorded decision does not change.' },
   whypart: { kind: 'written once', reason: 'A recorded decision does not change.' },

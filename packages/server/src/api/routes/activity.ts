@@ -45,7 +45,7 @@ export function activityEndpoints(store: Store, clock: Clock): Endpoint[] {
       action: 'audit:read',
       query: ['subject', 'since', 'until', 'auditSort', 'limit', 'cursor'],
       summary:
-        'List audit entries, newest first or oldest first, between two times and about one subject; kept for 30 days, at most 10,000. A page may be short although `nextCursor` is set, because a response reads at most 2,000 entries',
+        'List audit entries, newest first or oldest first, between two times and about one subject; kept for 30 days, at most 10,000 of each kind: writes, accesses, counted reads. A page may be short although `nextCursor` is set, because a response reads at most 2,000 entries',
       shape: pageShape(auditEntryShape),
       run: ({ caller, query }) => {
         const { limit, cursor, subject, auditSort: sort } = query

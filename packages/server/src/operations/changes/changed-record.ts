@@ -11,7 +11,7 @@ import {
 } from '@holdfast/contract'
 import type { Change } from '../../store/cache/record-index.ts'
 import {
-  audit,
+  AUDIT_COLLECTIONS,
   backups,
   type Collection,
   copyReports,
@@ -124,7 +124,7 @@ const TRANSLATIONS: ReadonlyMap<string, Translate> = new Map<string, Translate>(
   [tokenIssues.folder, () => named('quotas', 'tokens')],
   [slots.folder, (_store, _tenant, id) => named('quotas', id.split('/')[0] ?? '')],
   [events.folder, unnamed('events')],
-  [audit.folder, unnamed('audit')],
+  ...AUDIT_COLLECTIONS.map(({ folder }) => [folder, unnamed('audit')] as const),
 ])
 
 /** The changed records that readers of a tenant may see. `tokensOf` knows the tokens of the tenant, also those that were removed. */

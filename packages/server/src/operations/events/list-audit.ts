@@ -3,7 +3,7 @@
 
 import { type AuditEntry, type TenantId, ulid } from '@holdfast/contract'
 import type { SizedKey } from '../../store/cache/record-index.ts'
-import { audit } from '../../store/records.ts'
+import { AUDIT_COLLECTIONS } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { done, type Outcome, refused } from '../caller.ts'
 import { encodeCursor, type Page, type PageRequest, readCursor } from '../page.ts'
@@ -30,8 +30,9 @@ export async function listAudit(
   const isOldestFirst = query.sort === 'oldest'
   const isNext = ({ id }: SizedKey): boolean =>
     from.after === undefined || (isOldestFirst ? id > from.after : id < from.after)
-  const sorted = store
-    .keysOf(audit, tenant)
+  const sorted = AUDIT_COLLECTIONS.flatMap((collection) =>
+    store.keysOf(collection, tenant).map((key) => ({ ...key, collection })),
+  )
     .filter((key) => isBetween(key.id, query.times) && isNext(key))
     .toSorted((left, right) => (left.id < right.id === isOldestFirst ? -1 : 1))
   return done(await collect(store, sorted, query))
@@ -46,20 +47,31 @@ function isBetween(id: string, { since, until }: TimeRange): boolean {
 
 const LOWEST = new Uint8Array(10)
 
+type AuditKey = SizedKey & { readonly collection: (typeof AUDIT_COLLECTIONS)[number] }
+
+/** Reads entries of several collections, in the order of their keys. */
+async function readEntries(store: Pick<Store, 'read'>, keys: readonly AuditKey[]) {
+  const found = new Map<string, AuditEntry & { v: number }>()
+  for (const collection of AUDIT_COLLECTIONS) {
+    const own = keys.filter((key) => key.collection === collection).map(({ key }) => key)
+    const records = own.length === 0 ? [] : await store.read(collection, own)
+    for (const [index, record] of records.entries())
+      if (record !== undefined) found.set(own[index] ?? '', record)
+  }
+  return keys.map(({ key }) => found.get(key))
+}
+
 /** Reads entries until the page is full. With a rare subject a page may be short although a next page exists. */
 async function collect(
   store: Pick<Store, 'read'>,
-  sorted: readonly SizedKey[],
+  sorted: readonly AuditKey[],
   { limit, subject }: AuditQuery,
 ): Promise<Page<AuditEntry>> {
   const items: AuditEntry[] = []
   let read = 0
   while (items.length < limit && read < Math.min(sorted.length, MAX_READ)) {
     const chunk = sorted.slice(read, read + Math.min(CHUNK, limit - items.length))
-    const records = await store.read(
-      audit,
-      chunk.map(({ key }) => key),
-    )
+    const records = await readEntries(store, chunk)
     for (const record of records)
       if (record !== undefined && (subject === undefined || record.subject.name === subject))
         items.push(auditView(record))

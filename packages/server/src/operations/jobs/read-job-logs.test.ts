@@ -83,7 +83,7 @@ async function platform(job: StoredJob, node: OnNode) {
   await put(job, node.containers.size > 0 || job.phase === 'succeeded' ? job.last : undefined)
   const caller = { tenant, token: TOKEN, role: 'developer', onBehalf: false, requestId: 'r' } as const
   const read = async (follow: boolean): Promise<AsyncGenerator<LogLine>> => {
-    const deps = { store, clock, openStream: streamOf(node), silenceMs: 100 }
+    const deps = { store, clock, openStream: streamOf(node), readings: { note: () => {} }, silenceMs: 100 }
     const found = await readJobLogs(deps, caller, job.id, { follow, tail: 100 })
     if (!found.ok) throw new Error(JSON.stringify(found))
     return found.value(new AbortController().signal)

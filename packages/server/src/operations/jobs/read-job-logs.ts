@@ -5,11 +5,10 @@ import { type AssignmentId, isFinalPhase, type LogLine, ownerOf, type TenantId }
 import { jobs, nodes, type StoredJob } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { inTenant } from '../../store/transaction.ts'
-import { type Caller, done, type Outcome, refused } from '../caller.ts'
+import { type Caller, done, type Outcome } from '../caller.ts'
 import { type LogTarget, logTargets } from '../deployments/logs/log-targets.ts'
 import { createWakeup, type Wakeup } from '../deployments/logs/merge-logs.ts'
 import {
-  auditReading,
   keptLines,
   type LogDeps,
   type LogProgress,
@@ -28,12 +27,11 @@ export async function readJobLogs(
   id: string,
   query: Pick<LogQuery, 'follow' | 'tail' | 'since'>,
 ): Promise<Outcome<ReadLines>> {
-  const { store, clock } = deps
+  const { store, clock, readings } = deps
   await store.fresh()
   const job = findJob(store, caller.tenant, id)
   if (job === undefined) return jobNotFound(id)
-  const gone = await auditReading(deps, caller, 'jobs:logs', { kind: 'Job', name: job.spec.name })
-  if (gone !== undefined) return refused(gone)
+  readings.note(caller, { action: 'jobs:logs', subject: { kind: 'Job', name: job.spec.name } })
   const asked = withTime({ ...query, previous: false }, clock)
   return done((signal) => linesOfJob(deps, caller, job, asked, signal))
 }

@@ -99,7 +99,20 @@ test('counts the bytes of a collection, and no history for the byte quota', () =
   const own = index.storedBytes(tenant)
   const history = COLLECTIONS.filter(({ isHistory }) => isHistory === true)
   expect(history.map(({ folder }) => folder).toSorted()).toEqual(
-    ['aud', 'evt', 'idem', 'netobs', 'obs', 'place', 'pool', 'volobs', 'why', 'whypart'].toSorted(),
+    [
+      'aud',
+      'audr',
+      'audx',
+      'evt',
+      'idem',
+      'netobs',
+      'obs',
+      'place',
+      'pool',
+      'volobs',
+      'why',
+      'whypart',
+    ].toSorted(),
   )
   for (const collection of history) {
     const key = keyspace.tenantKey(tenant, collection.folder, 'x')

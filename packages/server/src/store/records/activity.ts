@@ -22,5 +22,10 @@ export const cancelShape = object({ v, at: string() })
 
 export const events = historyCollection('evt', storedEventShape, false)
 export const audit = historyCollection('aud', storedAuditShape, false)
+/** Entries of exec sessions, sign-ins and downloads, which must not displace those of writes. */
+export const accessAudit = historyCollection('audx', storedAuditShape, false)
+/** Entries with counted reads of logs, which must displace neither. */
+export const readAudit = historyCollection('audr', storedAuditShape, false)
+export const AUDIT_COLLECTIONS = [audit, accessAudit, readAudit] as const
 export const idempotentAnswers = historyCollection('idem', idempotentAnswerShape, false)
 export const cancels = globalCollection('cancel', cancelShape)

@@ -1,15 +1,14 @@
 // GET /deployments/{name}/logs: the output of a deployment's containers, merged over its replicas. Reading is audited,
 // because logs may contain the tenant's own data.
 
-import { defined, durationMs, type LogLine, ownerOf, type Rejection } from '@holdfast/contract'
+import { defined, durationMs, type LogLine, ownerOf } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import type { Clock } from '../../../ports/clock.ts'
 import type { OpenNodeStream } from '../../../ports/node-streams.ts'
 import { jobs, observations, placements } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
-import { requireLiveCaller } from '../../preconditions.ts'
-import { recordAudit } from '../../record-write.ts'
+import type { ReadingLog } from '../../events/reading-log.ts'
 import { findStored } from '../read/find-deployment.ts'
 import { type LogOptions, type LogSource, openLogSource } from './log-source.ts'
 import { type LogTarget, logTargets, previousTargets } from './log-targets.ts'
@@ -27,6 +26,7 @@ export interface LogDeps {
   readonly store: Store
   readonly clock: Clock
   readonly openStream: OpenNodeStream
+  readonly readings: Pick<ReadingLog, 'note'>
   /** How many milliseconds a node may be silent while it sends stored log lines. */
   readonly silenceMs?: number
 }
@@ -57,7 +57,7 @@ export async function readLogs(
   path: string,
   query: LogQuery,
 ): Promise<Outcome<ReadLines>> {
-  const { store, clock } = deps
+  const { store, clock, readings } = deps
   await store.fresh()
   const found = findStored(store, caller.tenant, path)
   if (!found.ok) return found
@@ -77,8 +77,7 @@ export async function readLogs(
         accepted: 'the number of a replica that has a container',
       }),
     )
-  const gone = await auditReading(deps, caller, 'deployments:logs', { kind: 'Deployment', name: spec.name })
-  if (gone !== undefined) return refused(gone)
+  readings.note(caller, { action: 'deployments:logs', subject: { kind: 'Deployment', name: spec.name } })
   const request: LogRequest = {
     caller,
     targets,
@@ -88,20 +87,6 @@ export async function readLogs(
   }
   return done((signal) => linesOf(deps, request, signal))
 }
-
-/** Records that a caller reads logs. Returns the rejection of a caller who may no longer do so. */
-export const auditReading = (
-  { store, clock }: Pick<LogDeps, 'store' | 'clock'>,
-  caller: Caller,
-  action: string,
-  subject: { readonly kind: string; readonly name: string },
-): Promise<Rejection | undefined> =>
-  store.transact<Rejection | undefined>((transaction) => {
-    const refusal = requireLiveCaller(transaction, caller)
-    if (refusal !== undefined) return { kind: 'abort', result: refusal }
-    recordAudit(transaction, clock, caller, { action, subject })
-    return { kind: 'commit', result: undefined }
-  })
 
 /** The query with `since` as a time. */
 export function withTime<Q extends { readonly since?: string }>(query: Q, clock: Clock): Q {
