@@ -184,7 +184,8 @@ test('a node that does not answer a log request is named, and no client waits fo
     onBehalf: false,
     requestId: 'r',
   } as const
-  const deps = { store, clock, openStream, silenceMs: 50 }
+  const readings = { note: () => {} }
+  const deps = { store, clock, openStream, readings, silenceMs: 50 }
   const read = await readLogs(deps, caller, 'web', { follow: false, tail: 10, previous: false })
   if (!read.ok) throw new Error('refused')
   const lines: object[] = []

@@ -183,9 +183,7 @@ export const retentionShape = object({
       'Most bytes of events kept for a tenant; the oldest are removed first',
     ),
   }),
-  audit: object(
-    retained(30, 10_000, 'audit entries of writes, as many of accesses, and as many of counted reads'),
-  ),
+  audit: object(retained(30, 10_000, 'audit entries of each kind (writes, accesses, counted reads)')),
   idempotencyHours: count(
     24,
     1,
