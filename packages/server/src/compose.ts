@@ -13,7 +13,7 @@ import { createAuthenticate, isLiveCaller } from './api/request/authenticate.ts'
 import { createFailedAttempts } from './api/request/failed-attempts.ts'
 import { createRateLimit } from './api/request/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
-import { createExecUpgrades } from './api/streams/exec-upgrade.ts'
+import { createExecUpgrades, type ExecUpgrades } from './api/streams/exec-upgrade.ts'
 import { type AnswerUi, createAnswerUi } from './api/ui/answer-ui.ts'
 import { loadUiFiles } from './api/ui/load-files.ts'
 import { type BrokerSide, composeBroker } from './compose-broker.ts'
@@ -32,7 +32,7 @@ import type { ConnectionLimits } from './net/limit-connections.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
-import { createReadingLog } from './operations/events/reading-log.ts'
+import { createReadingLog, type ReadingLog } from './operations/events/reading-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
@@ -106,14 +106,9 @@ export async function composeServer(
     ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
-  const failedTickets = createFailedAttempts(config.rates.failedJoinsPerMinute, clock)
   const probe = createStoreProbe(engine, store)
   const changes = createChangeLog(store)
-  const readings = createReadingLog({
-    ...{ store, clock, ids },
-    onFailure: (error) =>
-      log.warn({ error: String(error) }, 'audit of log reads could not be written, retrying'),
-  })
+  const readings = startReadingLog(store, log)
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes, readings }
   const certificate = serveCertificate(readServerTls(config))
   const servedCertificate = certificate.current
@@ -124,30 +119,10 @@ export async function composeServer(
   ]
   const stopping = new AbortController()
   const clientAddress = createClientAddress(config.listen.trustedProxies)
-  const served = {
-    config,
-    log,
-    store,
-    probe,
-    endpoints,
-    metrics,
-    nodeSide,
-    brokerSide,
-    servedCertificate,
-    clientAddress,
-    clusterKey,
-  }
-  const http = composeHttp({ ...served, isStopping: () => stopping.signal.aborted })
-  const execs = createExecUpgrades({
-    store,
-    clock,
-    openStream: nodeSide.openStream,
-    failedTickets,
-    clientAddress,
-    publicUrl: config.publicUrl,
-    log,
-    newRequestId: () => `req_${ids.ulid()}`,
-  })
+  const served = { config, log, store, probe, endpoints, metrics, clientAddress, clusterKey }
+  const sides = { nodeSide, brokerSide, servedCertificate }
+  const http = composeHttp({ ...served, ...sides, isStopping: () => stopping.signal.aborted })
+  const execs = composeExecs({ config, log, store, nodeSide, clientAddress })
   serveUpgrades(http.server, [execs.take, nodeSide.handleUpgrade])
   const loops = secrets === undefined ? [] : startLoops({ config, log, store, engine, secrets, pressure })
   return {
@@ -167,6 +142,26 @@ export async function composeServer(
     },
   }
 }
+
+const startReadingLog = (store: Store, log: Logger): ReadingLog =>
+  createReadingLog({
+    ...{ store, clock, ids },
+    onFailure: (error) =>
+      log.warn({ error: String(error) }, 'audit of log reads could not be written, retrying'),
+  })
+
+interface ExecParts extends Pick<HttpDeps, 'config' | 'log' | 'store' | 'clientAddress'> {
+  readonly nodeSide: Pick<NodeSide, 'openStream'>
+}
+
+const composeExecs = ({ config, log, store, nodeSide, clientAddress }: ExecParts): ExecUpgrades =>
+  createExecUpgrades({
+    ...{ store, clock, log, clientAddress },
+    openStream: nodeSide.openStream,
+    failedTickets: createFailedAttempts(config.rates.failedJoinsPerMinute, clock),
+    publicUrl: config.publicUrl,
+    newRequestId: () => `req_${ids.ulid()}`,
+  })
 
 interface Closing {
   readonly nodeSide: Pick<NodeSide, 'stop' | 'closeSessions'>

@@ -27,7 +27,7 @@ test('proxies are listed in the environment as addresses and ranges', () => {
 test.each([
   ['trustedProxies: [0.0.0.0/0]', `form listen.trustedProxies[0] @ hf.yaml:${NEXT}:28`],
   ['trustedProxies: [proxy.example]', `form listen.trustedProxies[0] @ hf.yaml:${NEXT}:28`],
-  ['trustedProxies: [10.0.0.1, 10.0.0.1]', `distinct listen.trustedProxies[1] @ hf.yaml:${NEXT}:38`],
+  ['trustedProxies: [10.0.0.1, 10.0.0.1]', `duplicate listen.trustedProxies[1] @ hf.yaml:${NEXT}:38`],
   ['requestSeconds: 9', `conflict listen.requestSeconds @ hf.yaml:${NEXT}:27`],
   ['maxConnections: 9', `range listen.maxConnections @ hf.yaml:${NEXT}:27`],
 ])('listen rejects %s', (text, fault) => {

@@ -1,5 +1,5 @@
 // The address of the client that sent a request. Behind a proxy, the socket has the address of the proxy; a trusted proxy
-// appends the address that it saw to X-Forwarded-For. What stands further left was sent by the client and proves nothing.
+// appends the address that it saw to X-Forwarded-For. The client itself may have sent everything further left.
 
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
