@@ -116,18 +116,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const kept = await openKept(options)
   const storage = { copies: options.copies ?? volumes, gate: volumes.gate }
   const readDisk = readEngineDisk(options)
-  const parts = {
-    server,
-    desiredSet,
-    statuses,
-    routing,
-    networks,
-    ...storage,
-    ...kept,
-    monotonicMs,
-    readDisk,
-  }
-  const node = startNode(options, { ...parts, mayCreate: role.mayCreate })
+  const shared = { server, desiredSet, statuses, routing, networks, monotonicMs, readDisk }
+  const node = startNode(options, { ...shared, ...storage, ...kept, mayCreate: role.mayCreate })
   volumes.onImages(node.images.keep)
   const disks = startDisks(readDisk, volumes, server)
 

@@ -45,7 +45,10 @@ describe('a restored snapshot of etcd', () => {
     ['plainly', () => ({})],
     ['with a raised revision', () => ({ bumpRevision: BUMP })],
     ['into another cluster', () => ({ token: uniqueName('token') })],
-    ['into another cluster with a raised revision', () => ({ token: uniqueName('token'), bumpRevision: BUMP })],
+    [
+      'into another cluster with a raised revision',
+      () => ({ token: uniqueName('token'), bumpRevision: BUMP }),
+    ],
   ])(
     'every server that knows more refuses a snapshot restored %s, and no container is removed',
     async (_, how) => {
