@@ -98,6 +98,7 @@ export async function composeServer(
   const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain })
   const metrics = createMetrics({
     storePressure: () => pressure.ratio,
+    storeSize: () => pressure.size,
     cacheRevision: () => store.revision,
     ...{ holdsSilentNodes: nodeSide.holdsSilentNodes, isCutOff: nodeSide.isCutOff },
     scalingDecisions: nodeSide.scalingDecisions,

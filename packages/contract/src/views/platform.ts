@@ -40,9 +40,15 @@ export const platformShape = object({
   store: object({
     state: oneOf(STORE_STATES),
     usedPercent: described(
-      'How full the fullest member is; null until one has answered',
+      'Size of the largest file of a member, as a share of the quota; null until one has answered',
       nullable(integer()),
     ),
+    fileBytes: described('Size of that file; null until a member has answered', nullable(integer())),
+    inUseBytes: described(
+      'Bytes of that file that hold data; a defragmentation releases the rest. Null until a member has answered',
+      nullable(integer()),
+    ),
+    quotaBytes: described('Size of a file at which the key-value store refuses writes', integer()),
     alarms: list(string({ description: 'Alarm of a member, such as NOSPACE or CORRUPT' })),
   }),
   secretsStore: object({ state: oneOf(STORE_STATES) }),

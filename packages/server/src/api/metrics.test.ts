@@ -5,6 +5,7 @@ import { ALERTS, createMetrics, METRICS } from './metrics.ts'
 async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
   const metrics = createMetrics({
     storePressure: () => 0,
+    storeSize: () => undefined,
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),

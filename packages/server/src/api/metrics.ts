@@ -10,8 +10,10 @@ export interface Metrics extends RequestMetrics {
 }
 
 export interface MetricSources {
-  /** Used share of the key-value store's quota, from 0 to 1. */
+  /** Share of the key-value store's quota that its largest file has, from 0 to 1. */
   storePressure(): number
+  /** The sizes of that file; undefined until a member of the key-value store has answered. */
+  storeSize(): { readonly fileBytes: number; readonly inUseBytes: number } | undefined
   cacheRevision(): number
   /** Returns true while a mass failure is detected, during which no node is declared failed. */
   holdsSilentNodes(): boolean
@@ -60,7 +62,19 @@ export const METRICS = {
   storePressure: {
     name: 'holdfast_store_pressure_ratio',
     type: 'gauge',
-    help: "Used share of the key-value store's quota, from 0 to 1",
+    help: "Size of the key-value store's largest file as a share of its quota, from 0 to 1",
+    labelNames: [],
+  },
+  storeFile: {
+    name: 'holdfast_store_file_bytes',
+    type: 'gauge',
+    help: "Size of the key-value store's largest file. Absent until measured",
+    labelNames: [],
+  },
+  storeInUse: {
+    name: 'holdfast_store_in_use_bytes',
+    type: 'gauge',
+    help: "Bytes of the key-value store's largest file that hold data; a defragmentation releases the rest. Absent until measured",
     labelNames: [],
   },
   cacheRevision: {
@@ -170,6 +184,12 @@ interface AlertRow {
 
 /** Suggested alerts; docs/reference/metrics.md lists them. */
 export const ALERTS: readonly AlertRow[] = [
+  {
+    expression: `max(${METRICS.storePressure.name}) > 0.8`,
+    for: '10m',
+    meaning:
+      "etcd is filling up: at 100 % it refuses all writes. Delete what is not needed, or raise etcd's `--quota-backend-bytes` and `etcd.quotaBytes` together.",
+  },
   ...[30, 14, 7].map((days) => ({
     expression: `${METRICS.certificateExpiry.name} - time() < ${days} * 86400`,
     for: '1h',
@@ -240,6 +260,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   const durations = new Histogram({ ...METRICS.requestDuration, buckets: DURATION_BUCKETS, registers })
   const rejections = new Counter({ ...METRICS.rejections, registers })
   addGauge(METRICS.storePressure, sources.storePressure, registers)
+  addOptionalGauge(METRICS.storeFile, () => sources.storeSize()?.fileBytes, registers)
+  addOptionalGauge(METRICS.storeInUse, () => sources.storeSize()?.inUseBytes, registers)
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   addExpiries(sources.certificateExpiries, registers)
@@ -269,6 +291,25 @@ function addGauge({ name, help }: MetricRow, read: () => number, registers: Regi
     registers,
     collect() {
       this.set(read())
+    },
+  })
+}
+
+/** A gauge that is absent while its value is unknown. */
+function addOptionalGauge(
+  { name, help }: MetricRow,
+  read: () => number | undefined,
+  registers: Registry[],
+): void {
+  new Gauge({
+    name,
+    help,
+    registers,
+    collect() {
+      const value = read()
+      // A gauge without labels would show 0 if it had no value.
+      this.remove()
+      if (value !== undefined) this.set(value)
     },
   })
 }
@@ -349,14 +390,5 @@ function addLagGauges(read: () => LagSample | undefined, registers: Registry[]):
         for (const quantile of LAG_QUANTILES) this.set({ quantile }, lagQuantile(sample, quantile))
     },
   })
-  new Gauge({
-    ...METRICS.unknownLag,
-    registers,
-    collect() {
-      const sample = read()
-      // A gauge without labels would show 0 if it had no value.
-      this.remove()
-      if (sample !== undefined) this.set(sample.unknown)
-    },
-  })
+  addOptionalGauge(METRICS.unknownLag, () => read()?.unknown, registers)
 }

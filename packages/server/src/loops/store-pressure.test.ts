@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { EngineStatus } from '../ports/key-value.ts'
 import { createStorePressure } from './store-pressure.ts'
 
-const member = (dbSizeInUseBytes: number): EngineStatus => ({
+const member = (dbSizeBytes: number, dbSizeInUseBytes = dbSizeBytes): EngineStatus => ({
   endpoint: '',
   revision: 1,
-  dbSizeBytes: 100,
+  dbSizeBytes,
   dbSizeInUseBytes,
   leader: false,
   alarms: [],
@@ -23,6 +23,14 @@ test('uses the fullest member for store pressure and keeps the last value while 
   answers = [member(20)]
   await pressure.measure()
   expect(pressure.ratio).toBe(0.2)
+})
+
+test('measures the file of a member, because etcd raises NOSPACE on its size, and keeps the bytes in use beside it', async () => {
+  const pressure = createStorePressure({ status: async () => [member(40, 39), member(95, 10)] }, 100)
+  expect(pressure.size).toBeUndefined()
+  await pressure.measure()
+  expect(pressure.ratio).toBe(0.95)
+  expect(pressure.size).toEqual({ fileBytes: 95, inUseBytes: 10 })
 })
 
 test('reports a store alarm when it is raised and when it is cleared, and not in between', async () => {

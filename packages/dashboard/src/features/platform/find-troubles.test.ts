@@ -16,7 +16,14 @@ const WELL: Platform = {
   answeredBy: 'srv_1',
   servers: [server('srv_1', true)],
   shards: { total: 64, unowned: [] },
-  store: { state: 'connected', usedPercent: 12, alarms: [] },
+  store: {
+    state: 'connected',
+    usedPercent: 12,
+    fileBytes: 12,
+    inUseBytes: 10,
+    quotaBytes: 100,
+    alarms: [],
+  },
   secretsStore: { state: 'connected' },
   massFailureHold: { active: false, since: null, nodes: 0 },
 }
@@ -30,7 +37,7 @@ test('each trouble is named with the next step, errors before warnings', () => {
     ...WELL,
     servers: [server('srv_1', true), server('srv_2', false)],
     shards: { total: 64, unowned: [3] },
-    store: { state: 'connected', usedPercent: 91, alarms: ['NOSPACE'] },
+    store: { ...WELL.store, usedPercent: 91, alarms: ['NOSPACE'] },
     secretsStore: { state: 'disconnected' },
     massFailureHold: { active: true, since: '', nodes: 12 },
   })

@@ -2,6 +2,7 @@
 
 import type { Platform } from '@holdfast/contract'
 import { SHARDS } from '../../loops/leadership/shard-of.ts'
+import type { StorePressure } from '../../loops/store-pressure.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import type { SecretsStoreHealth } from '../../ports/secrets-store.ts'
 import { serverReplicas, shards } from '../../store/records.ts'
@@ -14,7 +15,7 @@ export interface PlatformDeps {
   /** The id of this server replica. */
   readonly replica: string
   readonly secrets: SecretsStoreHealth
-  readonly pressure: { readonly ratio: number; readonly alarms: readonly string[] | undefined }
+  readonly pressure: Omit<StorePressure, 'measure'>
   readonly hold: HoldTimes
   /** Whether the heartbeat of a server replica has changed recently. */
   isAlive(replica: string): boolean
@@ -48,7 +49,10 @@ export async function readPlatform(deps: PlatformDeps): Promise<Outcome<Platform
     // The cache was brought up to date above, which needs the store.
     store: {
       state: 'connected',
-      usedPercent: pressure.alarms === undefined ? null : Math.round(pressure.ratio * 100),
+      usedPercent: pressure.size === undefined ? null : Math.round(pressure.ratio * 100),
+      fileBytes: pressure.size?.fileBytes ?? null,
+      inUseBytes: pressure.size?.inUseBytes ?? null,
+      quotaBytes: pressure.quotaBytes,
       alarms: [...(pressure.alarms ?? [])],
     },
     secretsStore: { state: health.kind === 'ok' ? 'connected' : 'disconnected' },
