@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import type { EtcdTls } from './adapters/etcd/channel.ts'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
 import { createMemberClient } from './adapters/etcd/create-member-client.ts'
+import { createMaintenance } from './adapters/etcd/maintenance/create-maintenance.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
 import { type IdentityProbed, probeIdentity } from './adapters/secrets-store/probe-identity.ts'
 import { readStoreMembers } from './adapters/secrets-store/read-members.ts'
@@ -22,6 +23,7 @@ import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
 import { certificateFiles, expiryOf } from './config/certificate-files.ts'
 import type { Config } from './config/schema.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
+import type { EngineMaintenance } from './ports/engine-maintenance.ts'
 import type { EtcdMembers } from './ports/etcd-members.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
@@ -47,6 +49,10 @@ export const connectEtcd = (config: Config, log: Logger): KeyValueEngine =>
 
 /** Connects to the membership of etcd. */
 export const connectMembers = (config: Config): EtcdMembers => createMemberClient(etcdOptions(config))
+
+/** Connects to the maintenance of etcd. */
+export const connectMaintenance = (config: Config): EngineMaintenance =>
+  createMaintenance(etcdOptions(config))
 
 /** Connects to the membership with certificates as texts: a machine that joins has no configuration yet. */
 export const connectMembersAt = (endpoints: readonly string[], tls: EtcdTls): EtcdMembers =>

@@ -102,11 +102,16 @@ export interface CallOptions {
   readonly deadlineMs?: number
 }
 
+export interface CompactOptions extends CallOptions {
+  /** Answer only after the compacted revisions are removed from the file; without it this happens in the background. */
+  readonly physical?: boolean
+}
+
 export interface KeyValueEngine {
   range(request: RangeRequest, options?: CallOptions): Promise<RangeResult>
   transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionResult>
   watch(request: WatchRequest): Watch
-  compact(revision: number, options?: CallOptions): Promise<void>
+  compact(revision: number, options?: CompactOptions): Promise<void>
   /** Returns the status of each endpoint that answered. */
   status(options?: CallOptions): Promise<readonly EngineStatus[]>
   close(): void

@@ -110,15 +110,15 @@ function unaryCalls(deps: CallDeps, defaultMs: number): UnaryCalls {
         repeatable: false,
         needsLeader: true,
       }),
-    compact: async (revision, { deadlineMs = defaultMs } = {}) =>
-      callWithFailover(deps, compaction(revision, deadlineMs)),
+    compact: async (revision, { deadlineMs = defaultMs, physical = false } = {}) =>
+      callWithFailover(deps, compaction(revision, physical, deadlineMs)),
   }
 }
 
-function compaction(revision: number, deadlineMs: number): CallRequest<void> {
+function compaction(revision: number, physical: boolean, deadlineMs: number): CallRequest<void> {
   return {
     method: '/etcdserverpb.KV/Compact',
-    bytes: requireEncodable(() => encodeCompactionRequest(revision)),
+    bytes: requireEncodable(() => encodeCompactionRequest(revision, physical)),
     decode: () => {},
     deadlineMs,
     repeatable: false,

@@ -112,8 +112,11 @@ export function encodeTransactionRequest(request: TransactionRequest): Buffer {
   return encode((writer) => writeTransaction(writer, request))
 }
 
-export function encodeCompactionRequest(revision: number): Buffer {
-  return encode((writer) => writeInt64(writer, 0x08, revision))
+export function encodeCompactionRequest(revision: number, physical: boolean): Buffer {
+  return encode((writer) => {
+    writeInt64(writer, 0x08, revision)
+    writeFlag(writer, 0x10, physical)
+  })
 }
 
 export function encodeAuthenticateRequest(username: string, password: string): Buffer {
@@ -151,4 +154,16 @@ export function encodeMemberUpdateRequest(id: bigint, peerUrl: string): Buffer {
 
 export function encodeMemberPromoteRequest(id: bigint): Buffer {
   return encode((writer) => writer.uint32(0x08).uint64(id))
+}
+
+/** Asks for the alarms of all members. */
+export function encodeAlarmListRequest(): Buffer {
+  return encode(() => {})
+}
+
+/** Clears the alarm NOSPACE of one member: the action DEACTIVATE and the alarm NOSPACE of etcd's AlarmRequest. */
+export function encodeClearNoSpaceRequest(memberId: bigint): Buffer {
+  return encode((writer) =>
+    writer.uint32(0x08).uint32(2).uint32(0x10).uint64(memberId).uint32(0x18).uint32(1),
+  )
 }
