@@ -1,0 +1,9 @@
+export {
+  type DefragmentationPlan,
+  type DefragmentationRules,
+  FILLING,
+  NO_SPACE,
+  planDefragmentation,
+  RELEASABLE_BYTES,
+  type StoreMember,
+} from './plan-defragmentation.ts'
