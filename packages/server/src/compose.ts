@@ -25,7 +25,7 @@ import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from '
 import { createHeadCheck } from './gateway/peers/cluster-proof.ts'
 import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store-file.ts'
 import { recogniseStore } from './lifecycle/recognise-store.ts'
-import { createStorePressure } from './loops/store-pressure.ts'
+import { createStorePressure, type StorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
 import { type ClientAddress, createClientAddress, isWithin } from './net/client-address.ts'
 import type { ConnectionLimits } from './net/limit-connections.ts'
@@ -96,10 +96,9 @@ export async function composeServer(
   const brokerSide = composeBroker({ config, log, store, clusterKey })
   const { broker } = brokerSide
   const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain })
+  const defragmentations = new Map<string, number>()
   const metrics = createMetrics({
-    storePressure: () => pressure.ratio,
-    storeSize: () => pressure.size,
-    cacheRevision: () => store.revision,
+    ...storeSources(store, pressure, defragmentations),
     ...{ holdsSilentNodes: nodeSide.holdsSilentNodes, isCutOff: nodeSide.isCutOff },
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
@@ -125,7 +124,10 @@ export async function composeServer(
   const http = composeHttp({ ...served, ...sides, isStopping: () => stopping.signal.aborted })
   const execs = composeExecs({ config, log, store, nodeSide, clientAddress })
   serveUpgrades(http.server, [execs.take, nodeSide.handleUpgrade])
-  const loops = secrets === undefined ? [] : startLoops({ config, log, store, engine, secrets, pressure })
+  const loops =
+    secrets === undefined
+      ? []
+      : startLoops({ ...parts, log, engine, secrets, replica: nodeSide.replica, defragmentations })
   return {
     http,
     store,
@@ -180,6 +182,17 @@ async function closeParts({ nodeSide, http, changes, loops }: Closing, spreadMs:
   const stops = [nodeSide, ...loops].map((part) => part.stop())
   await Promise.all([nodeSide.closeSessions(spreadMs), serving(), ...stops])
 }
+
+const storeSources = (
+  store: Store,
+  pressure: StorePressure,
+  defragmentations: ReadonlyMap<string, number>,
+): Pick<MetricSources, 'storePressure' | 'storeSize' | 'defragmentations' | 'cacheRevision'> => ({
+  storePressure: () => pressure.ratio,
+  storeSize: () => pressure.size,
+  defragmentations: () => defragmentations,
+  cacheRevision: () => store.revision,
+})
 
 const volumeSources = (
   store: Store,

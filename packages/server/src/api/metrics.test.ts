@@ -6,6 +6,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
   const metrics = createMetrics({
     storePressure: () => 0,
     storeSize: () => undefined,
+    defragmentations: () => new Map(),
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),

@@ -14,6 +14,8 @@ export interface MetricSources {
   storePressure(): number
   /** The sizes of that file; undefined until a member of the key-value store has answered. */
   storeSize(): { readonly fileBytes: number; readonly inUseBytes: number } | undefined
+  /** Number of defragmentations of etcd members, by outcome. */
+  defragmentations(): ReadonlyMap<string, number>
   cacheRevision(): number
   /** Returns true while a mass failure is detected, during which no node is declared failed. */
   holdsSilentNodes(): boolean
@@ -70,6 +72,12 @@ export const METRICS = {
     type: 'gauge',
     help: "Size of the key-value store's largest file. Absent until measured",
     labelNames: [],
+  },
+  defragmentations: {
+    name: 'holdfast_store_defragmentations_total',
+    type: 'counter',
+    help: 'Defragmentations of etcd members by this server, by outcome',
+    labelNames: ['outcome'],
   },
   storeInUse: {
     name: 'holdfast_store_in_use_bytes',
@@ -267,6 +275,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addExpiries(sources.certificateExpiries, registers)
   addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
   addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
+  addCounts(METRICS.defragmentations, sources.defragmentations, registers)
   addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)
   addVolumeGauges(sources.countVolumes, registers)
   addLagGauges(sources.volumeLag, registers)

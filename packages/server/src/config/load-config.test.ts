@@ -57,7 +57,17 @@ describe('a valid configuration', () => {
         idempotencyHours: 24,
       },
     })
-    expect(etcd).toEqual({ endpoints: ['http://127.0.0.1:2379'], root: '/hf', quotaBytes: 2_147_483_648 })
+    expect(etcd).toEqual({
+      endpoints: ['http://127.0.0.1:2379'],
+      root: '/hf',
+      quotaBytes: 2_147_483_648,
+      defragmentation: {
+        enabled: true,
+        freePercent: 40,
+        minimumBytes: 67_108_864,
+        intervalSeconds: 3600,
+      },
+    })
     expect(secretsStore.api?.secretId.reveal()).toBe('api-secret')
     expect(secretsStore.broker?.secretId.reveal()).toBe('broker-secret')
     expect(Object.keys(residency.regions)).toEqual(['eu', 'eea', 'dach', 'nordics', 'na', 'apac'])

@@ -1,7 +1,7 @@
 // The settings that are numbers: limits, quotas, rates, liveness and retention. packages/core defines the defaults of the
 // admission limits; this file adds the range in which an operator may change each limit.
 
-import { integer, object, type QuotaKind } from '@holdfast/contract'
+import { boolean, integer, object, type QuotaKind } from '@holdfast/contract'
 import { DEFAULT_LIMITS, type Limits } from '@holdfast/core'
 import { setting } from './setting.ts'
 
@@ -191,9 +191,33 @@ export const retentionShape = object({
     'Hours that a response is kept for its `Idempotency-Key`; at most 16 MiB per tenant, the oldest are removed first',
   ),
 })
+export const defragmentationShape = object({
+  enabled: setting(boolean(), {
+    default: true,
+    about: 'Whether the servers defragment the members of etcd, one at a time and the leader last',
+  }),
+  freePercent: count(
+    40,
+    1,
+    99,
+    "Free part of a member's file above which it is defragmented; 10 once the file has more than 70 % of `quotaBytes`",
+  ),
+  minimumBytes: count(
+    64 * MIB,
+    0,
+    CEILING,
+    'A smaller file is not defragmented, unless it has more than 70 % of `quotaBytes`',
+  ),
+  intervalSeconds: count(
+    3600,
+    1,
+    30 * 86_400,
+    'Shortest time between two defragmentations of a member; at most 60 above 70 % of `quotaBytes`',
+  ),
+})
 export const etcdQuotaBytes = count(
   2048 * MIB,
   MIB,
   CEILING,
-  "etcd's `--quota-backend-bytes`; above 70 % of it writes of the largest tenants are rejected first",
+  "etcd's `--quota-backend-bytes`; above 70 % of it writes of the largest tenants are rejected first, above 90 % those of all",
 )

@@ -17,6 +17,7 @@ import { FINALIZE, type Finalize } from '../store/next-format.ts'
 import * as forms from './forms.ts'
 import {
   connectionSettings,
+  defragmentationShape,
   drainSeconds,
   etcdQuotaBytes,
   limitsShape,
@@ -76,6 +77,7 @@ const etcdShape = object({
   password: optional(secretValue('Password of the etcd user')),
   passwordFile: secretFile('the password of the etcd user'),
   quotaBytes: etcdQuotaBytes,
+  defragmentation: defragmentationShape,
 })
 
 const secretsStoreShape = object({

@@ -42,7 +42,7 @@ function judgeMembers({ endpoints, answered }: Judged): Finding {
 
 const ALARM_REMEDIES: { readonly [alarm: string]: string } = {
   NOSPACE:
-    'enlarge --quota-backend-bytes and etcd.quotaBytes or delete records, defragment with etcdctl defrag, then run etcdctl alarm disarm',
+    'delete deployments or raise --quota-backend-bytes and etcd.quotaBytes together; the servers compact, defragment and clear the alarm themselves, unless etcd.defragmentation.enabled is false',
   CORRUPT: 'replace the member whose hash differs, as docs/guides/configuration.md describes',
 }
 
@@ -64,7 +64,8 @@ function judgeSize({ answered, quotaBytes }: Judged): Finding {
   const size = Math.max(...answered.map(({ dbSizeBytes }) => dbSizeBytes))
   const share = size / quotaBytes
   const text = `${(size / MIB).toFixed(1)} MiB, ${Math.round(share * 100)} % of the quota`
-  const remedy = 'raise --quota-backend-bytes of etcd and etcd.quotaBytes together, or run etcdctl defrag'
+  const remedy =
+    'delete what is not needed, or raise --quota-backend-bytes of etcd and etcd.quotaBytes together; the servers defragment'
   if (share > SIZE_FAILURE) return failure(check, text, remedy)
   return share > SIZE_WARNING ? warning(check, text, remedy) : ok(check, text)
 }

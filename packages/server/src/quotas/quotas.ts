@@ -2,6 +2,7 @@
 // slot keys. Bytes are measured by the cache, so concurrent writes may exceed a byte quota slightly.
 
 import { QUOTA_KINDS, type QuotaKind, type QuotaList, type TenantId } from '@holdfast/contract'
+import { FILLING } from '@holdfast/core'
 import type { Clock } from '../ports/clock.ts'
 import { placements, tenants, tokens, VOLUME_USE_ID, volumeUse } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -27,8 +28,8 @@ const SLOTTED: ReadonlySet<QuotaKind> = new Set([
 ])
 
 /**
- * `pressure` is the fill level of etcd, from 0 to 1. Above 0.7 every byte quota shrinks, down to zero at 1. The largest
- * tenants are therefore rejected first, and etcd never becomes full for all tenants.
+ * `pressure` is the fill level of etcd, from 0 to 1. Above 0.7 every byte quota shrinks, down to zero at 0.9, so the largest
+ * tenants are rejected first. The rest is left for writes that no quota limits: those of deletions, agents and controllers.
  */
 export function createQuotas(
   store: Store,
@@ -57,10 +58,11 @@ export function createQuotas(
   }
 }
 
-const TIGHT = 0.7
+const TIGHT = FILLING
+const RESERVED = 0.9
 
 function roomLeft(pressure: number): number {
-  return pressure <= TIGHT ? 1 : Math.max(0, (1 - pressure) / (1 - TIGHT))
+  return pressure <= TIGHT ? 1 : Math.max(0, (RESERVED - pressure) / (RESERVED - TIGHT))
 }
 
 /**

@@ -20,6 +20,9 @@ export interface Keyspace {
   everything(): KeyRange
   wholeTenant(tenant: TenantId): KeyRange
   folderOf(tenant: TenantId, folder: string, within?: string): KeyRange
+  /** The keys of the reserve, which hold no record (reserve.ts). */
+  reserve(): KeyRange
+  reserveKey(piece: number): string
 }
 
 /** `root` is the first part of all keys: `/hf` in production; tests that share an etcd each use another root. */
@@ -33,6 +36,8 @@ export function createKeyspace(root = '/hf'): Keyspace {
     wholeTenant: (tenant) => prefixRange(`${root}/t/${tenant}/`),
     folderOf: (tenant, folder, within) =>
       prefixRange(`${root}/t/${tenant}/${folder}/${within ? `${within}/` : ''}`),
+    reserve: () => prefixRange(`${root}/reserve/`),
+    reserveKey: (piece) => `${root}/reserve/${piece}/`,
   }
 }
 
