@@ -17,7 +17,7 @@ const TIMEOUT_MS = 20_000
 const REPLACED_MS = 30_000
 const LIVENESS = LONG
   ? { ...TIMES, engineSilentSeconds: 30 }
-  : { ...TIMES, massHoldSeconds: 6, engineSilentSeconds: 6 }
+  : { ...TIMES, massHoldSeconds: 6, engineSilentSeconds: 10 }
 const ENGINE_SILENT_MS = LIVENESS.engineSilentSeconds * 1000
 const FAILED_MS = LIVENESS.failedSeconds * 1000
 const HELD_MS = FAILED_MS + LIVENESS.massHoldSeconds * 1000

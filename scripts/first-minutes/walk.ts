@@ -12,7 +12,7 @@ const DEADLINE_MS = 300_000
 /** Longest time for which a read-only command is repeated until its output matches. */
 const RETRY_MS = 240_000
 /** Shortest and longest time between two repetitions. The walk runs beside other tests, so a long wait has long pauses. */
-const RETRY_PAUSE_MS = { least: 1_000, most: 5_000 }
+const RETRY_PAUSE_MS = { least: 1_000, most: 8_000 }
 /** Commands that change nothing, after any variables that are set for the command alone. */
 const READ_ONLY =
   /^([A-Z_]+=\S+ )*((npx )?holdfast (--context \S+ )?(get|describe|events|why|status|logs|diff|ps|\w+ (list|describe|show|history|consumers|rotation|containers)|rollout canary status|volume divergences(?! d))\b|curl -s|.* \| redis$|redis |holdfast .* --dry-run$|holdfast exec .*"?select )/
@@ -90,4 +90,4 @@ async function runAsShown({ shell, before }: Walker, { text, shown }: WalkComman
 }
 
 const pauseAfter = (waitedMs: number): number =>
-  Math.min(RETRY_PAUSE_MS.least + waitedMs / 10, RETRY_PAUSE_MS.most)
+  Math.min(RETRY_PAUSE_MS.least + waitedMs / 4, RETRY_PAUSE_MS.most)

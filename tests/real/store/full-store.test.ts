@@ -1,5 +1,5 @@
 // A whole platform on an etcd with a small quota: tenants are rejected before etcd is full; when it is full all the same,
-// reads, agents and deletions go on, and the platform clears the alarm itself.
+// reads, agents and deletions continue, and the platform clears the alarm itself.
 
 import type { NodeId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
@@ -66,7 +66,7 @@ const create = (api: World['api'], { image }: Platform, name: string) =>
   api.post('/api/v1/deployments', { kind: 'Deployment', name, image, replicas: 0, args: [LARGE] })
 
 /**
- * Writes what no quota limits, as anything that grows besides the records of tenants. It goes on when the platform has cleared
+ * Writes what no quota limits, as anything that grows besides the records of tenants. It continues when the platform has cleared
  * the alarm, until nothing in the file is free and the reserve is released.
  */
 async function fillUp({ endpoints, platform }: World): Promise<void> {
@@ -99,7 +99,7 @@ async function startAgent({ platform, api }: World) {
   return agents
 }
 
-test('a full etcd: reads, agents and deletions go on, and the platform recovers by itself', async () => {
+test('a full etcd: reads, agents and deletions continue, and the platform recovers', async () => {
   const world = await startWorld()
   const { api, platform } = world
   const agents = await startAgent(world)

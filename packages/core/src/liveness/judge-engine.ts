@@ -7,7 +7,7 @@ import type { EngineHealth } from '@holdfast/contract'
 /** `failed`: silent for so long that the replicas of the node are replaced. */
 export type EngineState = 'answering' | 'silent' | 'failed'
 
-export interface EngineTimes {
+interface EngineTimes {
   /** Silence of the engine after which its node is degraded. */
   readonly engineSilentMs: number
   /** Silence after which a node or an engine has failed. */

@@ -13,7 +13,7 @@ export interface FaultyNode {
   readonly health?: NodeHealth | undefined
 }
 
-export interface NodeHealth {
+interface NodeHealth {
   /** The session in which the faults were reported or carried over. */
   readonly epoch: number
   readonly faults: NodeFault[]

@@ -14,7 +14,7 @@ export interface StoreReserve {
 const PIECE_BYTES = 256 * 1024
 /**
  * etcd notices the size of its file when it commits a batch, ten times a second, so the file may exceed the quota by what
- * was written meanwhile. The reserve must be more than that.
+ * was written in that time. The reserve must be more than that.
  */
 const SHARE = 1 / 8
 const MOST_BYTES = 16 * 1024 ** 2

@@ -43,7 +43,7 @@ export interface UpkeepLog {
 
 /** How often a store with plenty of room is measured. A fuller one is measured at every run. */
 const CALM_MS = 5_000
-/** etcd goes on after this time, so no other member is touched until every member answers again. */
+/** etcd continues after this time, so no other member is touched until every member answers again. */
 const DEFRAGMENT_MS = 120_000
 const PROBE_MS = 1_000
 const COMPACT_MS = 30_000
@@ -58,7 +58,7 @@ const CLEARED_WITH_FREE = 1 / 128
 interface State extends UpkeepDeps {
   /** When each member was last defragmented, on the monotonic clock. */
   readonly defragmentedAt: Map<string, number>
-  /** What was logged last about a state that lasts, so that each change is logged once. */
+  /** The lasting state that was logged last, so that each change is logged once. */
   reported: string | undefined
   /** The revision up to which the history is compacted next while etcd is filling up. */
   mark: { readonly at: number; readonly revision: number } | undefined

@@ -15,7 +15,7 @@ import { callOnce } from '../unary-call.ts'
 import { decodeNoSpaceMembers } from './decode-alarms.ts'
 
 const DEADLINE_MS = 5_000
-/** A key that no store has: its read costs nothing, and the member must be able to read its data to say so. */
+/** A key that no store has: its read costs nothing, and the member must read its data to answer. */
 const NO_KEY = encodeRangeRequest({ key: '/', serializable: true, keysOnly: true, limit: 1 })
 const NOTHING = Buffer.alloc(0)
 

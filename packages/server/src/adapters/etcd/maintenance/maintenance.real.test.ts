@@ -1,4 +1,4 @@
-// What etcd does when its file has reached the quota, and how it gets out of that again. The upkeep relies on each line.
+// Tests the behavior of etcd on which the upkeep relies: at the quota of its file, and after a defragmentation.
 
 import { put, unconditionally, under, write } from '@holdfast/simulation/conformance/fixtures'
 import { startEtcd, uniquePrefix, waitUntil } from '@holdfast/testkit'
