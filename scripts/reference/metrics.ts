@@ -1,6 +1,7 @@
 // docs/reference/metrics.md: every metric of the server.
 
-import { ALERTS, METRICS } from '@holdfast/server/api/metrics'
+import { ALERTS } from '@holdfast/server/api/alerts'
+import { METRICS } from '@holdfast/server/api/metrics'
 import { code, page, table } from './page.ts'
 
 export function renderMetrics(): string {

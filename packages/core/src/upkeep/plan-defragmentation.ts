@@ -1,5 +1,5 @@
 // Decides which member of etcd is defragmented next. A member answers nothing while it is defragmented, so one member at a
-// time is, the leader last, and none while another member is unhealthy. See docs/design/store.md#upkeep
+// time is, the leader last, and none while another member is unhealthy. See docs/design/upkeep.md
 
 export interface StoreMember {
   readonly endpoint: string

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LagSample } from '../operations/volumes/sample-lag.ts'
-import { ALERTS, createMetrics, METRICS } from './metrics.ts'
+import { ALERTS } from './alerts.ts'
+import { createMetrics, METRICS } from './metrics.ts'
 
 async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
   const metrics = createMetrics({

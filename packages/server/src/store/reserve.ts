@@ -1,5 +1,5 @@
 // A reserve in etcd: keys without meaning. When etcd is full it refuses every put, also those of a deletion, but no
-// deletion of keys. Releasing the reserve then makes the room that deletions of records need. See docs/design/store.md#upkeep
+// deletion of keys. Releasing the reserve then makes the room that deletions of records need. See docs/design/upkeep.md
 
 import type { KeyValueEngine } from '../ports/key-value.ts'
 import type { Keyspace } from './keys.ts'

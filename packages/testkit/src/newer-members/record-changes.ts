@@ -56,6 +56,7 @@ export const RECORD_CHANGES: { readonly [folder: string]: RecordChange } = {
     by: 'simulation',
     replaced: {
       rollout: identifiedBy('A new revision starts another rollout.', 'rollout.since', 'rollout.startedAt'),
+      'rollout.failure': identifiedBy('Each failure of a rollout has its own time.', 'rollout.failure.at'),
       lastGood: identifiedBy('Another template is the last good one.', 'lastGood.templateHash'),
       decided: identifiedBy('Each decision has its own number.', 'decided.number'),
       'templates.*.healthCheck': fromSpec,

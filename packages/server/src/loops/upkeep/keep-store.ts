@@ -1,5 +1,5 @@
 // Keeps etcd from becoming full, and repairs it if it is: compacts, defragments one member after another, and clears the
-// alarm NOSPACE. Every server measures; only the keeper acts (docs/design/store.md#upkeep).
+// alarm NOSPACE. Every server measures; only the keeper acts (docs/design/upkeep.md).
 
 import {
   type DefragmentationPlan,
