@@ -76,11 +76,18 @@ async function openPair(real: KeyValueEngine): Promise<Pair> {
 /** A response or an error in a comparable form: bytes as text, and the fields of an error that callers use. */
 async function outcomeOf(asked: Promise<unknown>): Promise<unknown> {
   try {
-    return await asked
+    return withoutCluster(await asked)
   } catch (error) {
     if (!(error instanceof EngineError)) throw error
     return { refused: error.reason, applied: error.applied }
   }
+}
+
+/** Each etcd has an id of its own in its responses, and a store in memory has none. */
+function withoutCluster(response: unknown): unknown {
+  if (typeof response !== 'object' || response === null || !('clusterId' in response)) return response
+  const { clusterId: _, ...rest } = response
+  return rest
 }
 
 function comparable(value: unknown): unknown {
