@@ -4,7 +4,7 @@
 import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { dumpKeys, type KeyDump } from '@holdfast/testkit/platform/dump-keys'
+import { dumpKeys, type KeyDump, withoutServers } from '@holdfast/testkit/platform/dump-keys'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -30,11 +30,8 @@ beforeAll(async () => {
 })
 afterAll(() => platform.stop())
 
-/** Keys of the server replicas themselves, which change at any time and are left out of the comparison. */
-const OF_THE_SERVERS = /\/g\/(?:replica|shard)\//
 async function everything(): Promise<KeyDump> {
-  const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
-  return Object.fromEntries(Object.entries(dump).filter(([key]) => !OF_THE_SERVERS.test(key)))
+  return withoutServers(await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`))
 }
 
 const later = () => new Date(Date.now() + 3_600_000).toISOString()

@@ -4,13 +4,13 @@
 import { canonicalJson } from '@holdfast/contract'
 import type { KeyValueEngine, WatchEvent } from '@holdfast/server/ports/key-value'
 import { createKeyspace } from '@holdfast/server/store/keys'
-import { formats, serverReplicas, shards } from '@holdfast/server/store/records'
+import { chains, formats, serverReplicas, shards } from '@holdfast/server/store/records'
 import { waitUntil } from '../wait-until.ts'
 import type { Below } from './add-members.ts'
 import { createMemberLedger, type MemberLedger } from './member-ledger.ts'
 
 /** Records that are left alone, because a write of another process would end the leadership of the servers. */
-const LEFT_ALONE = new Set([formats, serverReplicas, shards].map(({ folder }) => folder))
+const LEFT_ALONE = new Set([chains, formats, serverReplicas, shards].map(({ folder }) => folder))
 
 export interface NewerServer {
   readonly ledger: MemberLedger

@@ -11,7 +11,7 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import { sharedSecretsStore } from '@holdfast/testkit'
 import { expect } from 'vitest'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
-import { dumpKeys, type KeyDump } from '../platform/dump-keys.ts'
+import { dumpKeys, type KeyDump, withoutServers } from '../platform/dump-keys.ts'
 import type { Platform } from '../platform/start-platform.ts'
 import { createStoreEye, type StoredVersions } from './store-eye.ts'
 
@@ -43,7 +43,7 @@ export async function deployedSecrets(platform: Platform): Promise<DeployedSecre
   const eye = createStoreEye({ address, rootToken, tenant })
   const storedKeys = async (): Promise<KeyDump> => {
     const dump = await dumpKeys(platform.config.etcd.endpoints[0] ?? '', `${platform.root}/`)
-    return Object.fromEntries(Object.entries(dump).filter(([key]) => !key.includes('/g/replica/')))
+    return withoutServers(dump)
   }
   const world = async () => ({ keys: await storedKeys(), versions: await eye.everything() })
   return {
