@@ -115,6 +115,7 @@ describe('the reference in a browser', () => {
     { width: 1280, colorScheme: 'dark' },
   ] as const)(
     'is accessible and cuts nothing off at $width px, $colorScheme',
+    { timeout: 180_000 },
     async ({ width, colorScheme }) => {
       await inPage({ viewport: { width, height: 900 }, colorScheme }, async (page) => {
         for (const path of PAGES) {
