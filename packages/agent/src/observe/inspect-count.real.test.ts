@@ -79,7 +79,8 @@ onBothEngines('a rollout', (world, line) => {
         calls.get(name),
       ),
     ).toEqual(Array.from({ length: 4 }, () => replaced))
-    expect(calls.get('listLabelled')).toBeLessThanOrEqual(3 * replaced)
+    // Two lists of each new assignment and one of each old one; an event that arrives late causes another one.
+    expect(calls.get('listLabelled')).toBeLessThanOrEqual(3 * replaced + FEW)
     expect(calls.get('listContainers') ?? 0).toBeLessThanOrEqual(
       Math.ceil((performance.now() - begun) / LIST_EVERY_MS),
     )
