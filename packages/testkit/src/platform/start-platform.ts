@@ -124,8 +124,8 @@ export interface ReplicaPlace {
   readonly host?: string
   /** Port of the server, for a server that is restarted at its address. */
   readonly port?: number
-  /** Paths of the server's certificate and key as PEM files. */
-  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Paths of the server's certificate and key as PEM files, and of the authority if the certificate's file lacks it. */
+  readonly tls?: { readonly cert: string; readonly key: string; readonly ca?: string }
 }
 
 /** Starts another server replica of the same platform, with the same etcd and key root, and its own port and cache. */

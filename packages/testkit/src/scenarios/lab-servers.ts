@@ -17,7 +17,7 @@ export type LabGateway = Pick<Replica, 'baseUrl' | 'logLines'>
 /** Where the agents reach the gateway. */
 interface GatewayPlace {
   readonly host: string
-  readonly tls: { readonly cert: string; readonly key: string }
+  readonly tls: { readonly cert: string; readonly key: string; readonly ca: string }
   /** The authority of the gateway's certificate as PEM. */
   readonly ca: string
 }

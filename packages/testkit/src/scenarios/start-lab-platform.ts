@@ -176,7 +176,12 @@ async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof
     ...(options.secretsStore === undefined ? {} : { secretsStore: options.secretsStore }),
     ...(etcd === undefined ? {} : { endpoints: etcd.endpoints }),
   })
-  const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
+  const tls = {
+    cert: certificates.path('server.crt'),
+    key: certificates.path('server.key'),
+    // Join commands pin the authority, which is not in the server's file.
+    ca: certificates.path('ca.crt'),
+  }
   const ca = certificates.pem('ca.crt')
   const servers = await startLabServers(platform, { host: lab.hostAddress, tls, ca }, roles)
   return { etcd, lab, certificates, servers }

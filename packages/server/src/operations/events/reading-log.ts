@@ -69,9 +69,9 @@ export function createReadingLog(deps: ReadingLogDeps): ReadingLog {
       count(deps, own, caller, reading)
     },
     async close() {
-      await flushing.stop()
       const late = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_MS).unref())
-      await Promise.race([flush(true).catch(deps.onFailure), late])
+      const last = flushing.stop().then(() => flush(true))
+      await Promise.race([last.catch(deps.onFailure), late])
     },
   }
 }
