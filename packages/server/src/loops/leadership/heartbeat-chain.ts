@@ -2,6 +2,7 @@
 // heartbeat compares the previous one, so a store that was restored to a state before the last heartbeat is recognised,
 // whatever its revision is (docs/design/restored-stores.md#servers).
 
+import { withDeadline } from '../../lib/with-deadline.ts'
 import { type Clock, timestamp } from '../../ports/clock.ts'
 import { chains } from '../../store/records.ts'
 import { RestoredStoreError } from '../../store/restored.ts'
@@ -11,6 +12,7 @@ import { addressKey, globally, type Transaction } from '../../store/transaction.
 const KEPT_MS = 30 * 24 * 3_600_000
 const MOST_CHAINS = 1_000
 const AT_ONCE = 100
+const VERIFY_MS = 2_000
 
 export interface ChainStart {
   readonly id: string
@@ -47,8 +49,11 @@ export function createHeartbeatChain(
       onCommitted({ id, count })
     },
     async verify() {
-      const [found] = await store.read(chains, [addressKey(store.keyspace, address)])
-      const inStore = found?.count ?? 0
+      const read = store.read(chains, [addressKey(store.keyspace, address)])
+      const answer = await withDeadline(VERIFY_MS, read, () => undefined)
+      // The next heartbeat asks again. A longer wait would delay the stop of a server without its store.
+      if (answer === undefined) return
+      const inStore = answer[0]?.count ?? 0
       if (inStore < count)
         store.fail(
           new RestoredStoreError(
