@@ -24,7 +24,7 @@ export const PROMOTION = LONG
   : {
       leaseSeconds: 2.4,
       settings: { silentSeconds: 2, apartSeconds: 1, maxLagSeconds: 60 },
-      promotedMs: 8_000,
+      promotedMs: 12_000,
       apartMs: 1_000,
     }
 
