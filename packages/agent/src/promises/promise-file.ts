@@ -1,7 +1,7 @@
 // The durable part of promises: votes, configurations and requested nodes of all volumes, and the number of this boot. One
 // small file, which is replaced only when one of them changes. See docs/design/promises.md
 
-import { copyFile, readFile } from 'node:fs/promises'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   boolean,
@@ -18,7 +18,7 @@ import {
 } from '@holdfast/contract'
 import type { SavedRole } from '@holdfast/core/promotion/node/follow-volume'
 import type { Logger } from 'pino'
-import { writeDurably } from '../state/durable-file.ts'
+import { readIfExists, writeDurably } from '../state/durable-file.ts'
 
 const FILE = 'promises.json'
 const VERSION = 1
@@ -133,11 +133,12 @@ function roleOf({ role, epoch, cv, prepared, handover, ...rest }: Entry): SavedR
 
 async function readPromises(path: string, log: Logger): Promise<SavedPromises | 'unreadable' | undefined> {
   try {
-    const read = decodeOpen(fileShape, JSON.parse(await readFile(path, 'utf8')))
+    const text = await readIfExists(path)
+    if (text === undefined) return undefined
+    const read = decodeOpen(fileShape, JSON.parse(text))
     if (read.v !== VERSION) throw new Error(`its version is ${read.v}, and this agent reads ${VERSION}`)
     return read
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     const kept = `${path}.unreadable`
     await copyFile(path, kept).catch(() => {})
     log.error(

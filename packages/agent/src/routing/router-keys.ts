@@ -3,7 +3,6 @@
 // because other routers accept only certificates that they know.
 
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   branded,
@@ -18,7 +17,7 @@ import {
 } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { RouterIdentity } from '../ports/router.ts'
-import { writeDurably } from '../state/durable-file.ts'
+import { readIfExists, writeDurably } from '../state/durable-file.ts'
 import { createSaver } from '../state/saver.ts'
 import { makeRouterCertificate, readRouterCertificate } from './router-certificate.ts'
 
@@ -101,14 +100,15 @@ export async function openRouterKeys(
 
 async function readKeys(path: string, own: Enrollment, log: Logger): Promise<KeyFile | undefined> {
   try {
-    const file = decodeOpen(fileShape, JSON.parse(await readFile(path, 'utf8')))
+    const text = await readIfExists(path)
+    if (text === undefined) return undefined
+    const file = decodeOpen(fileShape, JSON.parse(text))
     if (file.nodeId !== own.nodeId || file.generation !== own.generation) return undefined
     createPrivateKey(file.key)
     return file.certificates.every((one) => readRouterCertificate(one)) ? file : undefined
-  } catch (error) {
-    // The message of another error could quote the file, which contains the key.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      log.error({}, 'router keys are unusable, making new ones')
+  } catch {
+    // The message of the error could quote the file, which contains the key.
+    log.error({}, 'router keys are unusable, making new ones')
     return undefined
   }
 }

@@ -2,7 +2,6 @@
 // has no secret values. It contains the node's id, so a machine that is enrolled again, perhaps by another tenant,
 // ignores an old set. See docs/design/agent.md#static-stability.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   branded,
@@ -31,7 +30,7 @@ import {
   type TenantId,
   type TenantRouters,
 } from '@holdfast/contract'
-import { writeDurably } from './durable-file.ts'
+import { readIfExists, writeDurably } from './durable-file.ts'
 import { createSaver } from './saver.ts'
 
 const FILE = 'desired.json'
@@ -119,7 +118,9 @@ export function openDesiredFile(
   return {
     async read() {
       try {
-        const saved = decodeSaved(JSON.parse(await readFile(path, 'utf8')))
+        const read = await readIfExists(path)
+        if (read === undefined) return undefined
+        const saved = decodeSaved(JSON.parse(read))
         if (saved.nodeId !== nodeId || saved.tenant !== tenant)
           throw new Error(`The desired set belongs to ${saved.nodeId}, not to ${nodeId}.`)
         if (saved.v > READS)
@@ -129,7 +130,7 @@ export function openDesiredFile(
         kept = newer
         return { revision, items, ...defined({ routes, routers, copies, peers, networks }) }
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) onError(error, 'read')
+        onError(error, 'read')
         return undefined
       }
     },

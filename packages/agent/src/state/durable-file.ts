@@ -39,15 +39,18 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Reads a file; undefined if there is none. */
-export async function readIfExists(path: string): Promise<string | undefined> {
+/** The result of a file operation; undefined if the file is absent. Every other error is passed on. */
+export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
-    return await readFile(path, 'utf8')
+    return await operation
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
 }
+
+/** Reads a file; undefined if there is none. */
+export const readIfExists = (path: string): Promise<string | undefined> => ifExists(readFile(path, 'utf8'))
 
 /** Whether a write failed because the disk, or its quota, has no space or no inode left. */
 export const isDiskFull = (error: unknown): boolean =>

@@ -1,11 +1,10 @@
 // Remembers how often containers exited that the agent restarts, because the engine counts only its own restarts. The file
 // is in the state folder, so a restarted agent continues the counts.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { decode, type Infer, integer, list, object, string } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import { writeDurably } from './durable-file.ts'
+import { readIfExists, writeDurably } from './durable-file.ts'
 import { createSaver } from './saver.ts'
 
 const FILE = 'exit-counts.json'
@@ -54,10 +53,10 @@ export async function openExitCounts(folder: string, log: Logger): Promise<ExitC
 /** A file that cannot be read costs only the counts from before, so the agent starts without them. */
 async function readCounts(path: string, log: Logger): Promise<readonly Count[]> {
   try {
-    return decode(fileShape, JSON.parse(await readFile(path, 'utf8'))).counts
+    const text = await readIfExists(path)
+    return text === undefined ? [] : decode(fileShape, JSON.parse(text)).counts
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
-    if (!isAbsent) log.warn({ message: String(error) }, 'exit counts are unreadable, starting from zero')
+    log.warn({ message: String(error) }, 'exit counts are unreadable, starting from zero')
     return []
   }
 }

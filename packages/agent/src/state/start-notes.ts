@@ -1,7 +1,6 @@
 // Remembers the assignments whose containers run once and were started on this node. A container of such an assignment may
 // be removed by another program before its end was reported; without the note, the agent would run the job again.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type AssignmentId,
@@ -15,7 +14,7 @@ import {
   string,
 } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import { writeDurably } from './durable-file.ts'
+import { readIfExists, writeDurably } from './durable-file.ts'
 
 const FILE = 'started-jobs.json'
 /** `revision`: the newest store revision that the agent knew at the start. */
@@ -92,12 +91,9 @@ const encodeNotes = (notes: readonly ReadNote[]): string =>
 
 /** A file that cannot be read stops the agent: without it, a job might run twice. */
 async function readNotes(path: string): Promise<ReadNote[]> {
-  try {
-    const { started, notes = [] } = decode(fileShape, JSON.parse(await readFile(path, 'utf8')))
-    const known = new Map(notes.map((note) => [note.id, note]))
-    return started.map((id) => known.get(id) ?? { id, revision: 0 })
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw error
-  }
+  const text = await readIfExists(path)
+  if (text === undefined) return []
+  const { started, notes = [] } = decode(fileShape, JSON.parse(text))
+  const known = new Map(notes.map((note) => [note.id, note]))
+  return started.map((id) => known.get(id) ?? { id, revision: 0 })
 }

@@ -2,7 +2,6 @@
 // A node that holds removes nothing. A restart of the agent does not end a hold; an operator does, by confirming the
 // restored store. See docs/design/restored-stores.md#agents.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type AssignmentId,
@@ -20,7 +19,7 @@ import {
 import { judgeShownStore, type SeenStore, type ShownStore } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredChange } from '../ports/session.ts'
-import { writeDurably } from './durable-file.ts'
+import { readIfExists, writeDurably } from './durable-file.ts'
 import type { NodeState } from './node-state.ts'
 import { createSaver } from './saver.ts'
 
@@ -53,8 +52,7 @@ type Owner = Pick<NodeState, 'nodeId' | 'generation'>
 
 export async function openStoreGuard(folder: string, owner: Owner, log: Logger): Promise<StoreGuard> {
   const path = join(folder, FILE)
-  const read = await readSeen(path, owner, log)
-  let seen: SeenStore | undefined = read.seen
+  let seen = await readSeen(path, owner, log)
   let session = seen?.session ?? 0
   let isNewSession = false
   const { save, settled, close } = createSaver({
@@ -136,15 +134,16 @@ async function readSeen(
   path: string,
   { nodeId, generation }: Owner,
   log: Logger,
-): Promise<{ readonly seen: SeenStore | undefined }> {
+): Promise<SeenStore | undefined> {
   try {
-    const saved: Infer<typeof fileShape> = decodeOpen(fileShape, JSON.parse(await readFile(path, 'utf8')))
+    const text = await readIfExists(path)
+    if (text === undefined) return undefined
+    const saved: Infer<typeof fileShape> = decodeOpen(fileShape, JSON.parse(text))
     const isOurs = saved.nodeId === nodeId && saved.generation === generation
     const { epoch, session, revision, held } = saved
-    return { seen: isOurs ? { epoch, session, revision, held } : undefined }
+    return isOurs ? { epoch, session, revision, held } : undefined
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT'))
-      log.error({ message: String(error) }, 'known store on disk is unusable')
-    return { seen: undefined }
+    log.error({ message: String(error) }, 'known store on disk is unusable')
+    return undefined
   }
 }

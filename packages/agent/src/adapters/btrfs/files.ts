@@ -2,16 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-
-/** The result of a file operation; undefined if the file is absent. Every other error is passed on. */
-export async function ifExists<T>(operation: Promise<T>): Promise<T | undefined> {
-  try {
-    return await operation
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
-}
+import { ifExists } from '../../state/durable-file.ts'
 
 /** The device of a path, which differs between any two subvolumes; undefined if the path is absent. */
 export const deviceOf = async (path: string): Promise<number | undefined> => (await ifExists(stat(path)))?.dev

@@ -4,11 +4,11 @@
 import { mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { PoolError } from '../../ports/volume-pool.ts'
-import { syncFolder } from '../../state/durable-file.ts'
+import { ifExists, syncFolder } from '../../state/durable-file.ts'
 import { onMachine } from '../kernel/machine-mounts.ts'
 import type { Commands } from './commands.ts'
 import { decodeSuperblock, SUPERBLOCK } from './decode-output.ts'
-import { ifExists, isMountPoint } from './files.ts'
+import { isMountPoint } from './files.ts'
 
 const MOUNT_OPTIONS = 'loop,nodev,nosuid,noatime'
 /** Allocation of 16 TiB on a slow disk, and the mount of a pool that has to replay its log. */

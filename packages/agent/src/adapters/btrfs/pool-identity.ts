@@ -15,8 +15,7 @@ import {
   string,
 } from '@holdfast/contract'
 import { PoolError, type PoolOwner } from '../../ports/volume-pool.ts'
-import { writeDurably } from '../../state/durable-file.ts'
-import { ifExists } from './files.ts'
+import { ifExists, writeDurably } from '../../state/durable-file.ts'
 
 const IN_POOL = 'holdfast-pool.json'
 const IN_STATE = 'pool.json'

@@ -10,9 +10,9 @@
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PoolError } from '../../ports/volume-pool.ts'
+import { ifExists } from '../../state/durable-file.ts'
 import type { Commands } from './commands.ts'
 import { decodeCount, decodeSubvolumeIds, decodeSubvolumes, type Subvolume } from './decode-output.ts'
-import { ifExists } from './files.ts'
 
 export const FOLDERS = {
   volumes: 'volumes',

@@ -9,8 +9,8 @@
 import { lstat, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { QuarantinedFacts } from '../../ports/volume-pool.ts'
+import { ifExists } from '../../state/durable-file.ts'
 import type { Commands } from './commands.ts'
-import { ifExists } from './files.ts'
 import { FOLDERS, LIVE, type PoolTree, QUARANTINE_NAME, requireName } from './pool-tree.ts'
 import type { Quotas } from './quotas.ts'
 

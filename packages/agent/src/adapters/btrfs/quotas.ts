@@ -4,9 +4,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PoolError } from '../../ports/volume-pool.ts'
+import { ifExists } from '../../state/durable-file.ts'
 import type { Commands } from './commands.ts'
 import { decodeCount } from './decode-output.ts'
-import { ifExists } from './files.ts'
 
 /** The height of the tallest tree: deleting a subvolume then never makes the usage of the others unknown. */
 const SUBTREE_THRESHOLD = 8

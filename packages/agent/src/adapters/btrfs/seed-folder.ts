@@ -8,8 +8,8 @@
 import { chmod, chown, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostVolumes } from '../../ports/host-volumes.ts'
+import { ifExists } from '../../state/durable-file.ts'
 import { type Commands, systemCommands } from './commands.ts'
-import { ifExists } from './files.ts'
 
 const SEED = '.holdfast-seed'
 const PERMISSIONS = 0o7777
