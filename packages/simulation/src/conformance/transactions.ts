@@ -17,7 +17,11 @@ export function describeTransactions(engine: () => KeyValueEngine): void {
     test('creates a key once; the second attempt fails, changes nothing and sees the first', async () => {
       const key = uniquePrefix()
       const first = await engine().transact(create(key, 'first'))
-      expect(first).toMatchObject({ succeeded: true, revision: expect.any(Number), results: [{ kind: 'put' }] })
+      expect(first).toMatchObject({
+        succeeded: true,
+        revision: expect.any(Number),
+        results: [{ kind: 'put' }],
+      })
       const second = await engine().transact(create(key, 'second'))
       expect(second.succeeded).toBe(false)
       expect(second.revision).toBe(first.revision)
