@@ -2,7 +2,6 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DesiredItem } from '@holdfast/contract'
 import type { PulledImage } from '@holdfast/core/node'
 import { uniqueName, waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
@@ -24,21 +23,22 @@ async function pushImages({ registry }: RealWorld, count: number): Promise<strin
   return references
 }
 
-/** Updates the node to each of the images, one after the other, so that the agent has pulled all of them. */
+/**
+ * Updates the node to each of the images, one after the other, so that the agent has pulled all of them. As a server does, it
+ * names a replaced container as removed until that is gone.
+ */
 async function updateTo(node: TestNode, images: readonly string[]): Promise<void> {
-  const before: DesiredItem[] = []
-  for (const image of images) {
-    const item = desiredItem(image, { name: uniqueName('web') })
-    node.send([...before, item])
+  const items = images.map((image) => desiredItem(image, { name: uniqueName('web') }))
+  for (const [at, item] of items.entries()) {
+    const replaced = items.slice(0, at).map((one) => ({ ...one, desired: 'removed' as const }))
+    node.send([...replaced, item])
     await node.until(item, 'running', isUp)
-    before.push({ ...item, desired: 'removed' })
   }
   await waitUntil(
     async () => (await node.engine.listLabelled('holdfast.io/tenant', node.tenant)).length === 1,
-    {
-      what: 'the replaced containers are removed',
-    },
+    { what: 'the replaced containers are removed' },
   )
+  node.send(items.slice(-1))
 }
 
 /** Restarts the agent with images that are two days older. */
