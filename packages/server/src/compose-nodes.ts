@@ -58,6 +58,8 @@ export interface NodeSide {
   holdsSilentNodes(): boolean
   /** Whether this process does not reach the store while others do, and therefore accepts no agents. */
   isCutOff(): boolean
+  /** Number of agents that are connected to this process. */
+  sessions(): number
   /** Number of decisions of scaling policies, by reason; none in a process without the role controllers. */
   scalingDecisions(): ReadonlyMap<string, number>
   /** When the session of a node was last heard, in milliseconds since 1970; undefined if another server holds it. */
@@ -109,6 +111,7 @@ export function startNodeSide(deps: NodeSideDeps): NodeSide {
     handleUpgrade: (...upgrade) => roles.includes('gateway') && gateway.handleUpgrade(...upgrade),
     scalingDecisions: () => controllers?.scalingDecisions ?? new Map(),
     isCutOff: () => gateway.isCutOff,
+    sessions: () => gateway.sessions,
     holdsSilentNodes: () => controllers !== undefined && detector.holding,
     closeSessions: gateway.close,
     async stop() {

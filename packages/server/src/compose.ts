@@ -99,7 +99,8 @@ export async function composeServer(
   const defragmentations = new Map<string, number>()
   const metrics = createMetrics({
     ...storeSources(store, pressure, defragmentations),
-    ...{ holdsSilentNodes: nodeSide.holdsSilentNodes, isCutOff: nodeSide.isCutOff },
+    holdsSilentNodes: nodeSide.holdsSilentNodes,
+    ...{ isCutOff: nodeSide.isCutOff, sessions: nodeSide.sessions },
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
     certificateExpiries: () => readExpiries(config),

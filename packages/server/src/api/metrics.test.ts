@@ -12,6 +12,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     holdsSilentNodes: () => false,
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
     isCutOff: () => false,
+    sessions: () => 2,
     environmentAnswers: () => new Map(),
     scalingDecisions: () => new Map(),
     countVolumes: () => ({

@@ -23,6 +23,8 @@ export interface MetricSources {
   certificateExpiries(): ReadonlyMap<string, number>
   /** Returns true while this server does not reach the store although others do, and therefore accepts no agents. */
   isCutOff(): boolean
+  /** Number of agents that are connected to this server. */
+  sessions(): number
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
   /** Number of decisions of scaling policies, by reason. */
@@ -107,6 +109,12 @@ export const METRICS = {
     name: 'holdfast_gateway_cut_off',
     type: 'gauge',
     help: '1 while this server does not reach the key-value store although another one does, and therefore accepts no agents',
+    labelNames: [],
+  },
+  agentSessions: {
+    name: 'holdfast_agent_sessions',
+    type: 'gauge',
+    help: 'Agents that are connected to this server',
     labelNames: [],
   },
   environmentAnswers: {
@@ -199,6 +207,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   addExpiries(sources.certificateExpiries, registers)
   addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
+  addGauge(METRICS.agentSessions, sources.sessions, registers)
   addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
   addCounts(METRICS.defragmentations, sources.defragmentations, registers)
   addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)
