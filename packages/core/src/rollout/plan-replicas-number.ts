@@ -58,6 +58,8 @@ export interface NumberPlan {
   readonly outdated?: OutdatedNumber
   /** True while a successor is starting, has failed again, or waits until the old replica is gone. */
   readonly moving: boolean
+  /** The number of containers that the replica number will need less, once what is under way has ended. */
+  readonly releases: number
 }
 
 interface OutdatedNumber {
@@ -89,13 +91,23 @@ export function planNumber(
     const found = classes.get(each)
     return found !== undefined && DECISION_TABLE[found][fitting] === 'leave'
   })
-  if (serving !== undefined) return { leaving, moving: false }
+  const isConfirmable = ({ nodeId }: Assignment) => facts.dispositionOf(nodeId) !== 'failed'
+  const ending = leaving.filter(isConfirmable).length
+  if (serving !== undefined) return { leaving, moving: false, releases: ending }
   // An update waits for every replica that it has created. Other replacements wait only for replicas that were never
   // ready.
-  if (coming !== undefined)
-    return { leaving, moving: desired.careful || facts.seen(coming.id)?.state !== 'ready' }
-  return { leaving, ...planSuccessor(desired, numbered, facts, inClass('outgoing'), leaving) }
+  if (coming !== undefined) {
+    const later = REPLACED.flatMap(inClass).filter(isConfirmable).length
+    const moving = desired.careful || facts.seen(coming.id)?.state !== 'ready'
+    return { leaving, moving, releases: ending + later }
+  }
+  const next = planSuccessor(desired, numbered, facts, inClass('outgoing'), leaving)
+  // The container that a waiting successor needs is one of those that are released.
+  return { leaving, ...next, releases: next.moving ? ending - 1 : ending }
 }
+
+/** The classes that stay while a replica is coming, and leave as soon as it serves. */
+const REPLACED: readonly ReplicaClass[] = ['outgoing', 'duplicate', 'barred']
 
 const fittingState = (serving: Assignment | undefined, coming: Assignment | undefined): FittingState => {
   if (serving !== undefined) return 'serving'
@@ -109,7 +121,7 @@ function planSuccessor(
   facts: ReplicaFacts,
   old: readonly Assignment[],
   leaving: readonly Assignment[],
-): Omit<NumberPlan, 'leaving'> {
+): Omit<NumberPlan, 'leaving' | 'releases'> {
   // While updates are on hold, a replica is replaced by a replica of the same revision.
   const like = desired.hold ? (old.find((each) => isServing(each, facts)) ?? old[0]) : undefined
   const aim = like ?? desired.aim

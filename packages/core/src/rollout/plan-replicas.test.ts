@@ -165,6 +165,36 @@ describe('replacing replicas', () => {
     expect(desiredStates(gone.kept)).toEqual(['rep_2 running'])
   })
 
+  test('a quota with room for one successor stops no old replica first, whatever is under way', () => {
+    const desired = desiredOf(3, { ...NEXT, parallelism: 3 })
+    const oneMore = { room: 4 }
+    const first = planReplicas(desired, three, facts(oneMore))
+    expect(first).toMatchObject({ kept: three, forcedByQuota: [] })
+    expect(numbers(first.missing)).toEqual([1])
+    const both = [...three, successor(1)]
+    const coming = { ...seeing({ rep_n1: STARTING }), ...oneMore }
+    expect(planReplicas(desired, both, coming)).toMatchObject({ kept: both, missing: [], forcedByQuota: [] })
+    const served = planReplicas(desired, both, facts(oneMore))
+    expect(desiredStates(served.kept)[0]).toBe('rep_1 removed')
+    expect(served).toMatchObject({ missing: [], forcedByQuota: [] })
+    expect(planReplicas(desired, served.kept, facts(oneMore))).toMatchObject({ forcedByQuota: [] })
+    const gone = planReplicas(desired, served.kept, { ...seeing({ rep_1: { gone: true } }), ...oneMore })
+    expect(numbers(gone.missing)).toEqual([2])
+  })
+
+  test.each<[string, readonly Assignment[], Partial<ReplicaFacts>]>([
+    [
+      'on a failed node, whose removal may never be confirmed',
+      [...three, assigned(1, { id: 'rep_0' as AssignmentId, desired: 'removed', nodeId: 'lost' as NodeId })],
+      { dispositionOf: (id) => (id === 'lost' ? 'failed' : 'staying') },
+    ],
+    ['that its own number will use again', [...three.slice(1), assigned(1, { desired: 'removed' })], {}],
+  ])('a container %s is no room to wait for', (_where, assignments, changes) => {
+    const desired = desiredOf(3, { ...NEXT, parallelism: 2 })
+    const plan = planReplicas(desired, assignments, facts({ ...changes, room: assignments.length }))
+    expect(plan.forcedByQuota).not.toEqual([])
+  })
+
   test('outdated replicas that were never ready are all removed at once, except those of the good revision', () => {
     const unready = facts({ seen: () => STARTING })
     const plan = planReplicas(desiredOf(3, { ...NEXT, goodHash: undefined }), three, unready)

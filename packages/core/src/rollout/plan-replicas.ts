@@ -33,7 +33,10 @@ export function planReplicas(
   const numbers = [...byNumber].map(([replica, group]) =>
     planNumber(desired, { replica, group, room }, facts),
   )
-  const steps = planSteps(desired, numbers, room)
+  const isSurplus = ({ replica, nodeId }: Assignment) =>
+    replica > desired.count && facts.dispositionOf(nodeId) !== 'failed'
+  const releases = numbers.reduce((sum, each) => sum + each.releases, left.filter(isSurplus).length)
+  const steps = planSteps(desired, numbers, { room, releases })
   const kept = left.map((each) =>
     each.replica > desired.count || steps.leaving.has(each.id) ? markRemoved(each) : each,
   )
@@ -54,8 +57,22 @@ type ReplicaSteps = Pick<ReplicaPlan, 'missing' | 'held' | 'forcedByQuota'> & {
   readonly leaving: ReadonlySet<AssignmentId>
 }
 
-/** A replica number without a replica gets a replica at once. Outdated replicas are replaced as parallelism allows. */
-function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], room: number): ReplicaSteps {
+interface QuotaRoom {
+  /** The number of further containers that the quota allows now. */
+  readonly room: number
+  /** The number by which the room will grow once what is under way has ended. */
+  readonly releases: number
+}
+
+/**
+ * A replica number without a replica gets a replica at once. Outdated replicas are replaced as parallelism allows. A
+ * successor waits for room that is about to be released, so that its old replica need not be stopped first.
+ */
+function planSteps(
+  desired: DesiredReplicas,
+  numbers: readonly NumberPlan[],
+  { room, releases }: QuotaRoom,
+): ReplicaSteps {
   const leaving = new Set(numbers.flatMap((each) => each.leaving.map(({ id }) => id)))
   const missing = numbers.flatMap(({ empty }) => empty ?? [])
   // A replica that cannot move, because no node accepts a successor, must not use up the parallelism of replicas that can
@@ -67,6 +84,7 @@ function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], roo
   const forcedByQuota: number[] = []
   const empty = missing.length
   let free = room - empty
+  const waitsForRoom = !desired.stopFirst && free + releases > 0
   for (const [taken, { successor, old }] of waiting.slice(0, Math.max(0, budget)).entries()) {
     const beside = !desired.stopFirst && free > 0
     if (beside) {
@@ -76,7 +94,7 @@ function planSteps(desired: DesiredReplicas, numbers: readonly NumberPlan[], roo
       // The quota is already exceeded, so stopping the old replica would allow no new one. Placing the successor fails,
       // and the explanation names the quota.
       missing.push(successor)
-    } else if (desired.aim !== undefined && taken + empty < budget) {
+    } else if (!waitsForRoom && desired.aim !== undefined && taken + empty < budget) {
       // The old replica is stopped only if parallelism allows it besides the missing replicas and a successor can follow.
       for (const { id } of old) leaving.add(id)
       if (!desired.stopFirst) forcedByQuota.push(successor.replica)

@@ -1,4 +1,4 @@
-import type { NodeId } from '@holdfast/contract'
+import type { Assignment, NodeId } from '@holdfast/contract'
 import { describe, expect, test } from 'vitest'
 import {
   aWorld,
@@ -10,6 +10,7 @@ import {
   reportNext,
   running,
   see,
+  servedNumbers,
   settle,
   WATCH_MS,
   type World,
@@ -27,10 +28,37 @@ function aGoodWorld(changes: Parameters<typeof aWorld>[0] = {}): World {
   return world
 }
 const reportAll = (world: World) => world.placed.assignments.filter((each) => reportNext(world, each)).length
+const needsReport = (world: World, { id, desired }: Assignment) =>
+  desired === 'removed' || world.observed.get(id)?.state !== 'ready'
 const step = (world: World) => {
   decide(world)
   reportAll(world)
 }
+
+describe('an update within a quota', () => {
+  test.each([
+    { quota: 5, parallelism: 1, least: 3 },
+    { quota: 4, parallelism: 1, least: 3 },
+    { quota: 4, parallelism: 3, least: 3 },
+    { quota: 3, parallelism: 1, least: 2 },
+  ])(
+    'of $quota containers ends, with $least of 3 replicas serving at least; parallelism $parallelism',
+    (one) => {
+      const world = aGoodWorld()
+      world.quota = one.quota
+      put(world, 'two', { update: { ...world.desired.update, parallelism: one.parallelism } })
+      let least = 3
+      for (let turn = 0; turn < 40; turn += 1) {
+        decide(world)
+        least = Math.min(least, servedNumbers(world, world.placed.assignments).size)
+        const [next] = world.placed.assignments.filter((each) => needsReport(world, each))
+        if (next !== undefined) reportNext(world, next)
+      }
+      expect(hashes(world)).toEqual(all('two'))
+      expect(least).toBe(one.least)
+    },
+  )
+})
 
 describe('a first revision', () => {
   test('becomes the last good one after all replicas were ready for the watch window', () => {

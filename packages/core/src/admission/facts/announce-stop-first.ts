@@ -32,11 +32,11 @@ export function announceStopFirst(written: WrittenRollout, placed: PlacedBefore)
   ]
 }
 
-/** How many replica numbers run another template, how many run nothing, and how many replicas are removed anyway. */
+/** How many replica numbers run another template, how many run nothing, and how many containers are removed anyway. */
 interface ReplicaNumbers {
   readonly outdated: number
   readonly empty: number
-  readonly surplus: number
+  readonly releases: number
 }
 
 function numbersOf(
@@ -53,7 +53,7 @@ function numbersOf(
   return {
     outdated: Math.max(0, placed - countNumbers(fitting.filter(isNumbered)) - adopted),
     empty: replicas - placed,
-    surplus: assignments.filter((each) => !isNumbered(each)).length,
+    releases: assignments.filter((each) => !isNumbered(each) || each.desired !== 'running').length,
   }
 }
 
@@ -61,15 +61,12 @@ const countNumbers = (assignments: PlacedBefore['assignments']): number =>
   new Set(assignments.map(({ replica }) => replica)).size
 
 /**
- * Missing replicas use the free containers first, and those that do not fit use the parallelism. At the second step the
- * replicas that the write removes are gone, but the old ones of the first step still use the quota. A tenant above its
- * quota could not start a successor either, so nothing of it is stopped.
+ * Missing replicas use the free containers first, and those that do not fit use the parallelism. One container is enough
+ * for the outdated replicas: their successors start one after the other. A tenant above its quota could not start a
+ * successor either, so nothing of it is stopped.
  */
-function isForced(free: number, parallelism: number, { outdated, empty, surplus }: ReplicaNumbers): boolean {
-  if (free < 0) return surplus > 0 && isForced(free + surplus, parallelism, { outdated, empty, surplus: 0 })
-  const budget = Math.max(1, parallelism)
-  if (empty > free) return outdated > 0 && empty - free < budget
-  const first = Math.min(budget, outdated)
-  const second = Math.min(budget, outdated - first)
-  return free - empty < first || free + surplus - empty - first < second
+function isForced(free: number, parallelism: number, { outdated, empty, releases }: ReplicaNumbers): boolean {
+  const room = free + releases
+  if (outdated === 0 || room < 0) return false
+  return empty > room ? empty - room < Math.max(1, parallelism) : empty === room
 }
