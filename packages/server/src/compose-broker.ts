@@ -40,7 +40,7 @@ export function composeBroker(deps: BrokerDeps): BrokerSide {
     registry: connectRegistries(config),
     onAnswer: (outcome) => void answers.set(outcome, (answers.get(outcome) ?? 0) + 1),
   })
-  return { broker, answers, call: serveBroker(broker, { clusterKey, clock }) }
+  return { broker, answers, call: serveBroker(broker, { store, clusterKey, clock }) }
 }
 
 function remoteBroker({ config, log, store, clusterKey }: BrokerDeps): Broker {

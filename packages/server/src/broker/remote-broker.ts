@@ -3,6 +3,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { decodeOpen, defined, encodeOpen, type Shape } from '@holdfast/contract'
+import { noteRefusal, withEpoch } from '../gateway/peers/calling-epoch.ts'
 import { proveRequest } from '../gateway/peers/cluster-proof.ts'
 import { type PostAnswer, postJson } from '../gateway/peers/post-json.ts'
 import { type Broker, type SealedAnswer, sealedAnswerShape } from '../ports/broker.ts'
@@ -15,7 +16,7 @@ import { imageAnswerOf, imageReplyShape } from './image-reply.ts'
 import { BROKER_PATHS, type BrokerQuestion } from './serve-broker.ts'
 
 export interface RemoteBrokerDeps {
-  readonly store: Pick<Store, 'listWithIds'>
+  readonly store: Pick<Store, 'listWithIds' | 'get' | 'fresh' | 'fault'>
   readonly clock: Clock
   readonly clusterKey: Secret
   /** PEM of the authority that signs the certificates of the server replicas; absent: the system's authorities. */
@@ -68,6 +69,7 @@ function createAsk(deps: RemoteBrokerDeps): Ask {
       try {
         const answer = await post(deps, new URL(BROKER_PATHS[question], url), body)
         if (answer.status === 200) return decodeOpen(shape, JSON.parse(answer.body))
+        noteRefusal(deps.store, answer.status)
         log.warn({ broker: id, question, status: answer.status }, 'broker rejected the request')
       } catch (error) {
         log.warn({ broker: id, question, error: nameOf(error) }, 'broker did not respond')
@@ -79,8 +81,8 @@ function createAsk(deps: RemoteBrokerDeps): Ask {
 }
 
 function post(deps: RemoteBrokerDeps, url: URL, content: object): Promise<PostAnswer> {
-  const { clusterKey, clusterCa, clock, deadlineMs = DEADLINE_MS } = deps
-  const body = encodeOpen(content)
+  const { store, clusterKey, clusterCa, clock, deadlineMs = DEADLINE_MS } = deps
+  const body = encodeOpen(withEpoch(store, content))
   const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: url.pathname, body })
   return postJson({ url, body, authorization, deadlineMs, ...defined({ ca: clusterCa }) })
 }

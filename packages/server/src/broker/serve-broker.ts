@@ -2,10 +2,12 @@
 // values and results of image checks.
 
 import { decodeOpen, encodeOpen } from '@holdfast/contract'
+import { refuseEpoch } from '../gateway/peers/calling-epoch.ts'
 import { createProofCheck } from '../gateway/peers/cluster-proof.ts'
 import { type Broker, credentialAskShape, environmentAskShape, imageAskShape } from '../ports/broker.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Secret } from '../ports/secret.ts'
+import type { Store } from '../store/store.ts'
 
 export const BROKER_PATHS = {
   image: '/internal/broker/image',
@@ -25,13 +27,21 @@ export interface BrokerReply {
   readonly body: string
 }
 
+export interface BrokerServing {
+  readonly store: Pick<Store, 'get' | 'fresh' | 'fault'>
+  readonly clusterKey: Secret
+  readonly clock: Clock
+}
+
 export function serveBroker(
   broker: Broker,
-  { clusterKey, clock }: { readonly clusterKey: Secret; readonly clock: Clock },
+  { store, clusterKey, clock }: BrokerServing,
 ): (request: BrokerRequest) => Promise<BrokerReply> {
   const isProven = createProofCheck(clusterKey, clock)
   return async ({ headers, path, body }) => {
     if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
+    const refused = refuseEpoch(store, body)
+    if (refused !== undefined) return { status: refused, body: '{}' }
     const ask = readQuestion(broker, path, body)
     if (ask === undefined) return { status: 400, body: '{}' }
     return { status: 200, body: encodeOpen(await ask()) }

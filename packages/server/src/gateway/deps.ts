@@ -17,7 +17,7 @@ export interface GatewayLog {
 export interface GatewayDeps {
   readonly store: Pick<
     Store,
-    'get' | 'list' | 'listWithIds' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe'
+    'get' | 'list' | 'listWithIds' | 'keysOf' | 'revision' | 'fresh' | 'transact' | 'subscribe' | 'fault'
   >
   readonly clock: Clock
   readonly ids: IdSource

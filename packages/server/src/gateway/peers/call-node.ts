@@ -31,6 +31,7 @@ import type { GatewayContext, NodeAddress } from '../deps.ts'
 import { type Session, send } from '../session/session.ts'
 import { answerUsage, nodeUsageShape, type UsageQuestion, usageQuestionShape } from '../usage/ask-usage.ts'
 import type { UsageMemory } from '../usage/usage-memory.ts'
+import { noteRefusal, refuseEpoch, withEpoch } from './calling-epoch.ts'
 import { createProofCheck, proveHead, proveRequest } from './cluster-proof.ts'
 import { findHolder } from './find-holder.ts'
 import { postJson } from './post-json.ts'
@@ -168,6 +169,8 @@ export function createNodeCalls(context: GatewayContext, find: FindSession, memo
     async internalCallHandler({ headers, path, body }) {
       const [, nodeId = ''] = PATH.exec(path) ?? []
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
+      const refused = refuseEpoch(context.store, body)
+      if (refused !== undefined) return { status: refused, body: '{}' }
       const call = readCall(body)
       if (nodeId === '' || call === undefined) return { status: 400, body: '{}' }
       // A forwarded call is not forwarded again, because outdated records could send the call in circles.
@@ -244,11 +247,11 @@ async function forward(
   node: NodeAddress,
   request: NodeRequest,
 ): Promise<NodeAnswer> {
-  const { clusterKey, clusterCa, clock, times, log, post = postJson } = context
+  const { store, clusterKey, clusterCa, clock, times, log, post = postJson } = context
   const base = findHolder(context, node)
   if (base === undefined) return UNREACHABLE
   const url = new URL(pathOf(node.nodeId), base)
-  const body = encodeOpen({ tenant: node.tenant, ...request })
+  const body = encodeOpen(withEpoch(store, { tenant: node.tenant, ...request }))
   const [method, path] = ['POST', url.pathname]
   const authorization = proveRequest(clusterKey, clock, { method, path, body })
   const bytes = Buffer.byteLength(body)
@@ -262,6 +265,7 @@ async function forward(
       ...defined({ ca: clusterCa }),
     })
     if (answer.status === 200) return decodeOpen(nodeAnswerShape, JSON.parse(answer.body))
+    noteRefusal(store, answer.status)
     log.warn({ base, status: answer.status }, 'peer replica rejected a call to a node')
     // A server replica of an older version does not know the question, but it may hear the node.
     if (request.method === SILENCE) return { kind: 'answered', silentMs: 0 }

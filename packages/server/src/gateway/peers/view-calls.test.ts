@@ -16,7 +16,7 @@ interface Place {
 
 function replicaWith({ fresh = async () => {}, acceptsAgents = true, key = 'one cluster' }: Place = {}) {
   const closing = new AbortController()
-  const context = { store: { fresh }, clock, clusterKey: secret(key), acceptsAgents }
+  const context = { store: { fresh, get: () => undefined }, clock, clusterKey: secret(key), acceptsAgents }
   const views = (addresses: readonly string[], post: (url: string) => Promise<PostAnswer>) =>
     createViewCalls(
       { ...context, post: ({ url }: { url: URL }) => post(url.origin) } as unknown as Parameters<
@@ -36,7 +36,7 @@ async function ask(place: Place, key = 'one cluster', stops = false): Promise<Po
   let answer: PostAnswer = { status: 0, body: '' }
   const asking = createViewCalls(
     {
-      store: { fresh: async () => {} },
+      store: { fresh: async () => {}, get: () => undefined },
       clock,
       clusterKey: secret(key),
       async post({ url, body, authorization }: { url: URL; body: string; authorization: string }) {

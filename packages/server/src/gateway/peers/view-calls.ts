@@ -5,6 +5,7 @@ import { boolean, decodeOpen, defined, encodeOpen, object } from '@holdfast/cont
 import { withDeadline } from '../../lib/with-deadline.ts'
 import type { GatewayContext } from '../deps.ts'
 import type { InternalAnswer, InternalRequest } from './call-node.ts'
+import { noteRefusal, refuseEpoch, withEpoch } from './calling-epoch.ts'
 import { createProofCheck, proveRequest } from './cluster-proof.ts'
 import { postJson } from './post-json.ts'
 import type { ReplicaAddresses } from './replica-addresses.ts'
@@ -57,6 +58,8 @@ export function createViewCalls(
     },
     async handler({ headers, path, body }) {
       if (!isProven(headers.authorization, { method: 'POST', path, body })) return { status: 401, body: '{}' }
+      const refused = refuseEpoch(store, body)
+      if (refused !== undefined) return { status: refused, body: '{}' }
       // A replica that stops, or that takes no agents, is no place to which an agent could move.
       const isOpen = acceptsAgents && !closing.aborted
       return { status: 200, body: encodeOpen({ fresh: isOpen && (await isFresh(store)) }) }
@@ -77,10 +80,10 @@ const isFresh = (store: Pick<GatewayContext['store'], 'fresh'>): Promise<boolean
 const FRESH = 'has a fresh view'
 
 async function askOne(
-  { clusterKey, clusterCa, clock, post = postJson }: ViewContext,
+  { store, clusterKey, clusterCa, clock, post = postJson }: ViewContext,
   base: string,
 ): Promise<string> {
-  const body = '{}'
+  const body = encodeOpen(withEpoch(store, {}))
   try {
     const url = new URL(VIEW_PATH, base)
     const authorization = proveRequest(clusterKey, clock, { method: 'POST', path: VIEW_PATH, body })
@@ -91,6 +94,7 @@ async function askOne(
       deadlineMs: CALL_MS,
       ...defined({ ca: clusterCa }),
     })
+    noteRefusal(store, answer.status)
     if (answer.status !== 200) return `answered ${answer.status}`
     return decodeOpen(viewAnswerShape, JSON.parse(answer.body)).fresh ? FRESH : 'has no fresh view'
   } catch (error) {

@@ -17,6 +17,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { answerUpgrade } from '../../net/upgrade.ts'
 import type { NodeStream, OpenNodeStream, StreamReader, StreamRequest } from '../../ports/node-streams.ts'
 import type { GatewayContext, NodeAddress } from '../deps.ts'
+import { noteRefusal, refuseEpoch, withEpoch } from '../peers/calling-epoch.ts'
 import { createProofCheck, proveRequest } from '../peers/cluster-proof.ts'
 import { findHolder } from '../peers/find-holder.ts'
 import type { Session } from '../session/session.ts'
@@ -61,7 +62,7 @@ export function createNodeStreams(context: GatewayContext, held: HeldSession): N
     handleUpgrade(request, socket, head) {
       const [, nodeId] = PATH.exec(request.url ?? '') ?? []
       if (nodeId === undefined) return false
-      const forwarded = readForwarded(request, isProven)
+      const forwarded = readForwarded(context, request, isProven)
       const session = typeof forwarded === 'object' ? held(forwarded.tenant, nodeId) : undefined
       if (typeof forwarded !== 'object') answerUpgrade(socket, forwarded)
       else if (session === undefined) answerUpgrade(socket, 404)
@@ -79,11 +80,14 @@ type ForwardedRequest = StreamRequest & { readonly tenant: TenantId }
 
 /** Returns the forwarded stream request, or the HTTP status with which the upgrade is rejected. */
 function readForwarded(
+  { store }: Pick<GatewayContext, 'store'>,
   { url = '', headers }: IncomingMessage,
   isProven: ReturnType<typeof createProofCheck>,
 ): ForwardedRequest | number {
   const body = Buffer.from(String(headers[REQUEST_HEADER] ?? ''), 'base64url').toString('utf8')
   if (!isProven(headers.authorization, { method: 'GET', path: url, body })) return 401
+  const refused = refuseEpoch(store, body)
+  if (refused !== undefined) return refused
   try {
     return decodeOpen(forwardedShape, JSON.parse(body))
   } catch {
@@ -150,18 +154,25 @@ function openElsewhere(
 }
 
 function dialPeer(
-  { clusterKey, clusterCa, clock, times }: GatewayContext,
+  { store, clusterKey, clusterCa, clock, times }: GatewayContext,
   url: URL,
   forwarded: ForwardedRequest,
 ): WebSocket {
-  const body = encodeOpen(forwarded)
+  const body = encodeOpen(withEpoch(store, forwarded))
   const authorization = proveRequest(clusterKey, clock, { method: 'GET', path: url.pathname, body })
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
-  return new WebSocket(url, SUBPROTOCOL, {
+  const socket = new WebSocket(url, SUBPROTOCOL, {
     headers: { authorization, [REQUEST_HEADER]: Buffer.from(body).toString('base64url') },
     handshakeTimeout: times.callMs,
     perMessageDeflate: false,
     maxPayload: MAX_PEER_MESSAGE,
     ...defined({ ca: clusterCa }),
   })
+  socket.on('unexpected-response', (asked, { statusCode = 0 }) => {
+    noteRefusal(store, statusCode)
+    // A listener takes over the end of the handshake.
+    asked.destroy()
+    socket.terminate()
+  })
+  return socket
 }
