@@ -59,16 +59,19 @@ export function planBackends(facts: RoutingFacts): Backend[] {
     owner: Owner,
     name: string,
     own: readonly LocalReplica[],
-    peers: readonly string[],
-  ): Pool => ({
-    local: localAddresses(owner, name, own, facts, holders),
-    ...choose(peers.filter(isPeerAddress)),
-  })
-  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers, canary }) => {
+    given: readonly string[],
+    isLost: boolean,
+  ): Pool => {
+    const peers = given.filter(isPeerAddress)
+    // A lost replica may still run. It gets requests only while no other node has a replica.
+    const local = isLost && peers.length > 0 ? [] : localAddresses(owner, name, own, facts, holders)
+    return { local, ...choose(peers) }
+  }
+  return oneOfEachName(facts.table).map(({ deployment, name, routes, peers, canary, lost = false }) => {
     const owner = ownerOf('deployment', deployment)
     const all = replicas.get(owner) ?? []
     const backend = { name, routes: routes.filter(isValid) }
-    if (canary === undefined) return { ...backend, ...poolOf(owner, name, all, peers) }
+    if (canary === undefined) return { ...backend, ...poolOf(owner, name, all, peers, lost) }
     const marked = new Set(canary.replicas)
     const [own = [], others = []] = [true, false].map((isCanary) =>
       all.filter(({ assignmentId }) => marked.has(assignmentId) === isCanary),
@@ -77,9 +80,11 @@ export function planBackends(facts: RoutingFacts): Backend[] {
     const weight = Math.min(Math.max(0, Math.trunc(canary.weight)), MAX_CANARY_WEIGHT)
     return {
       ...backend,
-      ...poolOf(owner, pools.stable, others, peers),
+      ...poolOf(owner, pools.stable, others, peers, lost),
       // Replicas of a canary that is over receive nothing.
-      ...(weight === 0 ? {} : { canary: { weight, ...poolOf(owner, pools.canary, own, canary.peers) } }),
+      ...(weight === 0
+        ? {}
+        : { canary: { weight, ...poolOf(owner, pools.canary, own, canary.peers, lost) } }),
     }
   })
 }

@@ -2,7 +2,7 @@
 
 import { routeShape } from '../api/deployment.ts'
 import type { AssignmentId, DeploymentUid } from '../ids.ts'
-import { branded, type Infer, integer, list, object, optional, string } from '../shapes/shape.ts'
+import { boolean, branded, type Infer, integer, list, object, optional, string } from '../shapes/shape.ts'
 
 /**
  * A deployment with routes, as the server sends it to each node of the tenant. `peers` lists the routers of the other
@@ -13,6 +13,8 @@ export const routedDeploymentShape = object({
   name: string(),
   routes: list(routeShape),
   peers: list(string()),
+  /** True while the replicas on the receiving node itself count as lost, because its engine has failed. */
+  lost: optional(boolean()),
   /** The canary of the deployment; absent if it has none. Its replicas are not among `peers`. */
   canary: optional(
     object({

@@ -245,6 +245,24 @@ describe('one tenant with two nodes', () => {
     expect(peersOf(two)).toEqual([])
   })
 
+  test('a node whose engine has failed is no peer, and is notified that its own replicas are lost', () => {
+    const { listener, put, peersOf } = start()
+    put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))
+    put(placementAt(ACME, ownerOf('deployment', web)), placed())
+    for (const id of [first, second]) put(inTenant(ACME, observations, id), anObservation(id, 'ready'))
+    const lost = () => [one, two].map((nodeId) => listener.index.routes.routeFor(at(nodeId), web)?.lost)
+    const fault = { reason: 'engine_silent' as const, since: '2026-01-01T00:00:00.000Z' }
+    const node = aNode(one, { peerAddress: '10.0.0.1:81' })
+    const silent = { ...node, health: { epoch: 0, faults: [fault] } }
+    expect(put(inTenant(ACME, nodes, one), silent)).toEqual([])
+    expect([peersOf(two), lost()]).toEqual([['10.0.0.1:81'], [undefined, undefined]])
+    const failed = { ...node, health: { epoch: 0, faults: [{ ...fault, failed: true }] } }
+    expect(put(inTenant(ACME, nodes, one), failed).toSorted()).toEqual([one, two])
+    expect([peersOf(one), peersOf(two), lost()]).toEqual([['10.0.0.2:81'], [], [true, undefined]])
+    expect(put(inTenant(ACME, nodes, one), node).toSorted()).toEqual([one, two])
+    expect(lost()).toEqual([undefined, undefined])
+  })
+
   test('rewriting a record without changes notifies no node', () => {
     const { put } = start()
     put(inTenant(ACME, deployments, 'web'), aDeploymentOf('web', web, ['a.example']))

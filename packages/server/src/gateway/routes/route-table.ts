@@ -175,8 +175,15 @@ function routerOf(node: StoredNode | undefined): Router | undefined {
   const secureAddress = isSecure(node) ? secureRouter?.address : undefined
   const plainUntilMs = plainUntil === undefined ? undefined : Date.parse(plainUntil)
   // The containers of a node whose engine has failed are unknown, so other nodes forward nothing to them.
-  const ready = node.status === 'ready' && !hasFailedEngine(node)
-  return { address, ready, certificates: known.certificates, ...defined({ secureAddress, plainUntilMs }) }
+  const lost = hasFailedEngine(node)
+  const ready = node.status === 'ready' && !lost
+  return {
+    address,
+    ready,
+    lost,
+    certificates: known.certificates,
+    ...defined({ secureAddress, plainUntilMs }),
+  }
 }
 
 /** The routes of a deployment; undefined during its deletion, when it still owns the routes but is not reachable. */

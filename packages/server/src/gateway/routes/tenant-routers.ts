@@ -5,6 +5,8 @@ import { defined, type NodeId, type TenantRouter } from '@holdfast/contract'
 /** The addresses where a node's router accepts requests that other nodes forward, and the router's certificates. */
 export interface Router extends TenantRouter {
   readonly ready: boolean
+  /** Whether the replicas on the node count as lost although its agent is connected: its engine has failed. */
+  readonly lost: boolean
   /** Until then the other routers accept plain HTTP from this one, although it has a secure address. */
   readonly plainUntilMs?: number
 }

@@ -102,6 +102,9 @@ function setRouter(state: State, nodeId: NodeId, router: Router | undefined): vo
   if (trustOf(known) !== trustOf(router))
     for (const [other, { secureAddress }] of state.routers)
       if (other !== nodeId && secureAddress !== undefined) state.notify(other, ROUTERS)
+  // A new router learns all routes at the start of its session.
+  if (known !== undefined && router !== undefined && known.lost !== router.lost)
+    for (const { uid } of state.byUid.values()) state.notify(nodeId, uid)
   if (before === readyAddress(router)) return
   for (const routed of state.readyOn.get(nodeId) ?? []) notifyRouters(state, routed, nodeId)
 }
@@ -199,7 +202,8 @@ const readyAddress = (router: Router | undefined): string | undefined =>
  */
 function viewOf(routed: Routed, routers: ReadonlyMap<NodeId, Router>, own: NodeId): RoutedDeployment {
   const { uid, name, routes, weight, marked } = routed
-  const base = { deployment: uid, name, routes: [...routes] }
+  const lost = routers.get(own)?.lost === true ? { lost: true } : {}
+  const base = { deployment: uid, name, routes: [...routes], ...lost }
   if (weight === undefined || (weight === 0 && marked.size === 0))
     return { ...base, peers: peersOf(routed, routers, own, () => true) }
   return {
