@@ -32,6 +32,7 @@ import type { ConnectionLimits } from './net/limit-connections.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
+import { type AuditStream, createAuditStream } from './operations/events/audit-stream.ts'
 import { createReadingLog, type ReadingLog } from './operations/events/reading-log.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
@@ -79,7 +80,8 @@ export async function composeServer(
   stateFolder = config.stateFolder,
 ): Promise<Server> {
   const engine = connectEtcd(config, log)
-  const events = { onNewerFormat: onUnusable, onRestored: onUnusable, ...logUnreadable(log) }
+  const audit = createAuditStream(log)
+  const events = { onNewerFormat: onUnusable, onRestored: onUnusable, ...logRecords(log, audit) }
   const { finalize } = config.upgrade
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, finalize, ...events })
   const chain = await recogniseStore({ store, clock, ids, file: knownStoreFile(stateFolder, log) })
@@ -120,7 +122,7 @@ export async function composeServer(
   ]
   const stopping = new AbortController()
   const clientAddress = createClientAddress(config.listen.trustedProxies)
-  const served = { config, log, store, probe, endpoints, metrics, clientAddress, clusterKey }
+  const served = { config, log, audit, store, probe, endpoints, metrics, clientAddress, clusterKey }
   const sides = { nodeSide, brokerSide, servedCertificate }
   const http = composeHttp({ ...served, ...sides, isStopping: () => stopping.signal.aborted })
   const execs = composeExecs({ config, log, store, nodeSide, clientAddress })
@@ -217,13 +219,15 @@ function knownStoreFile(folder: string | undefined, log: Logger): KnownStoreFile
   )
 }
 
-const logUnreadable = (log: Logger): Pick<StoreOptions, 'onUnreadable'> => ({
+const logRecords = (log: Logger, audit: AuditStream): Pick<StoreOptions, 'onUnreadable' | 'onAudited'> => ({
+  onAudited: audit.stored,
   onUnreadable: (key, error) => log.error({ key, error: String(error) }, 'stored record cannot be decoded'),
 })
 
 interface HttpDeps {
   readonly config: Config
   readonly log: Logger
+  readonly audit: AuditStream
   readonly store: Store
   readonly probe: StoreProbe
   readonly endpoints: readonly AnyEndpoint[]
@@ -307,6 +311,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
       ),
     },
     log,
+    audit: deps.audit,
     metrics,
     publicUrl: config.publicUrl,
     bodyBytes: config.limits.bodyBytes,

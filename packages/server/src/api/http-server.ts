@@ -17,6 +17,7 @@ import type { ClientAddress } from '../net/client-address.ts'
 import { type ConnectionLimits, limitConnections } from '../net/limit-connections.ts'
 import { tlsSettings } from '../net/serving-certificate.ts'
 import { limited } from '../operations/caller.ts'
+import type { AuditStream } from '../operations/events/audit-stream.ts'
 import { underTaint } from '../ports/taint.ts'
 import { UnstorableRecordError } from '../store/encode.ts'
 import { StoreUnavailableError } from '../store/store.ts'
@@ -50,7 +51,12 @@ import {
 } from './request/admit-request.ts'
 import { createMalformedRequests } from './request/malformed-requests.ts'
 import { readBody } from './request/read-body.ts'
-import { createRequestObserver, type RequestMetrics, type RequestObserver } from './request-observer.ts'
+import {
+  type Asked,
+  createRequestObserver,
+  type RequestMetrics,
+  type RequestObserver,
+} from './request-observer.ts'
 import { rawQuery, routablePath, routeUrl, unknownPath } from './route-table.ts'
 import { createOpenStreams, type OpenStreams, type StreamSlot } from './streams/open-streams.ts'
 import type { AnswerUi } from './ui/answer-ui.ts'
@@ -61,6 +67,7 @@ export interface HttpServerOptions {
   readonly pages: readonly OpenPage[]
   readonly gate: Gate
   readonly log: Logger
+  readonly audit: Pick<AuditStream, 'rejected'>
   readonly metrics: RequestMetrics
   readonly publicUrl: string
   readonly bodyBytes: number
@@ -89,6 +96,7 @@ interface HttpContext extends HttpServerOptions {
   readonly app: FastifyInstance
   readonly observer: RequestObserver
   readonly admitted: WeakMap<FastifyRequest, Admitted>
+  readonly asked: WeakMap<FastifyRequest, Asked>
   readonly streams: OpenStreams
   /** Field names and enumeration values of the API, which a response may contain even if a secret equals one of them. */
   readonly words: string
@@ -122,7 +130,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     genReqId: options.newRequestId,
     rewriteUrl: (request) => routablePath(request.url ?? '/'),
   })
-  const observer = createRequestObserver(options.log, options.metrics, options.clientAddress)
+  const { log, metrics, clientAddress, audit } = options
+  const observer = createRequestObserver(log, metrics, clientAddress, audit)
   const sendRejected: HttpContext['sendRejected'] = (request, reply, rejected) => {
     observer.rejected(request, rejected.rejections)
     return sendRejections(reply, rejected, options.publicUrl)
@@ -133,9 +142,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   closeUnusedConnections(app, options.tls !== undefined)
   limitConnections(app.server, options.connections)
   const admitted = new WeakMap<FastifyRequest, Admitted>()
+  const asked = new WeakMap<FastifyRequest, Asked>()
   const words = publicWords(options.endpoints)
   const endSlow = ({ raw }: FastifyRequest): void => malformed.handle(new SlowBodyError(), raw.socket)
-  const context = { ...options, app, observer, sendRejected, admitted, streams, words, endSlow }
+  const context = { ...options, app, observer, sendRejected, admitted, asked, streams, words, endSlow }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
   malformed.watch(app)
@@ -193,7 +203,8 @@ function openServer({ headerBytes, tls, connections }: HttpServerOptions, handle
 
 /** Adds the checks that run before a body is read: the caller's token, then the path, then the caller's permission. */
 function openGate(context: HttpContext): void {
-  const { app, gate, endpoints, pages, admitted, observer, sendRejected, isStopping, endSlow } = context
+  const { app, gate, endpoints, pages, admitted, asked, observer, sendRejected, isStopping, endSlow } =
+    context
   const byRoute = new Map(
     endpoints.map((endpoint) => [`${endpoint.method} ${routeUrl(endpoint.path)}`, endpoint]),
   )
@@ -225,14 +236,19 @@ function openGate(context: HttpContext): void {
     }
     const identified = await identify(gate, head)
     if (!identified.ok) return sendRejected(request, reply, identified.rejected)
+    const { id: token, name: tokenName, role, tenant } = identified.value.token
+    const actor = { token, tokenName, role, tenant, onBehalf: false }
+    asked.set(request, { actor, ...(endpoint && { action: endpoint.action }) })
     if (endpoint === undefined)
       return sendRejected(request, reply, unknownPath(known, request.method, request.originalUrl))
     const admission = await admitRequest(gate, endpoint, head, identified.value)
     if (!admission.ok) return sendRejected(request, reply, admission.rejected)
     admitted.set(request, admission.value)
+    const { caller, query } = admission.value
+    asked.set(request, { actor: caller, ...(!query.dryRun && { action: endpoint.action }) })
   })
   app.addHook('onResponse', (request, reply, done) => {
-    observer.completed(request, reply, admitted.get(request)?.caller)
+    observer.completed(request, reply, asked.get(request))
     done()
   })
 }

@@ -36,6 +36,7 @@ async function openServer(): Promise<number> {
   }
   const app = createHttpServer({
     ...{ endpoints: [enroll], pages: [], gate, publicUrl: 'http://127.0.0.1', newRequestId: () => 'req_1' },
+    audit: { rejected: () => {} },
     ...{ log: pino({ level: 'silent' }), bodyBytes: MIB, bodyDepth: 32, headerBytes: 16_384 },
     metrics: { observeRequest: () => {}, countRejection: () => {} },
     internalCalls: {

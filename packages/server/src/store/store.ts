@@ -1,7 +1,7 @@
 // The store: typed records of tenants, optimistic transactions over the cache, and group commit. Operations and loops
 // access etcd only through this store (docs/design/store.md).
 
-import { asTransactionId, type TenantId } from '@holdfast/contract'
+import { type AuditEntry, asTransactionId, type TenantId } from '@holdfast/contract'
 import { sleep } from '../lib/sleep.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
@@ -17,7 +17,7 @@ import { guardHistory } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
 import type { Finalize } from './next-format.ts'
 import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
-import type { Collection } from './records.ts'
+import { audit, type Collection } from './records.ts'
 import type { OnRestored, RestoredStoreError } from './restored.ts'
 import { retryUntil, withEngineDeadline } from './retry-until.ts'
 import { type Address, addressKey, exists, openTransaction, type Transaction } from './transaction.ts'
@@ -84,6 +84,8 @@ export interface StoreOptions {
   readonly finalize?: Finalize
   /** Called once, when the store is written in a form that this process cannot read. All later calls of the store throw. */
   readonly onNewerFormat?: (error: NewerFormatError) => void
+  /** Called with each audit entry that a transaction of this process has stored. It must not throw. */
+  readonly onAudited?: (entry: AuditEntry) => void
   readonly groupCommit?: Partial<GroupCommitOptions>
   /** How many milliseconds a transaction or a fresh read may retry. Settling an unknown outcome may take longer. */
   readonly deadlineMs?: number
@@ -121,6 +123,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await cache.waitFor(revision, until - performance.now())
   }
   const fresh = (until = performance.now() + deadlineMs) => freshUntil(until).catch(asUnavailable)
+  const context = { ...options, reads, cache, keyspace, committer, requireUsable, fresh, deadlineMs }
   return {
     keyspace,
     forms,
@@ -153,8 +156,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       requireUsable()
       return values
     },
-    transact: (decide) =>
-      transact({ cache, keyspace, committer, requireUsable, fresh, ids: options.ids, deadlineMs }, decide),
+    transact: (decide) => transact(context, decide),
     subscribe: cache.subscribe,
     close: () => cache.close(),
   }
@@ -201,12 +203,12 @@ function listWithIds<T>(
   })
 }
 
-interface StoreContext {
+interface StoreContext extends Pick<StoreOptions, 'ids' | 'onAudited'> {
   readonly cache: Cache
   readonly keyspace: Keyspace
   readonly committer: Committer
   readonly requireUsable: () => void
-  readonly ids: IdSource
+  readonly reads: number
   readonly deadlineMs: number
   fresh(until: number): Promise<void>
 }
@@ -235,8 +237,13 @@ async function transact<R>(
     if (decision.kind === 'abort') await context.fresh(until)
     if (decision.kind === 'wait') await withEngineDeadline(until, decision.until).catch(asUnavailable)
     if (decision.kind === 'commit') {
-      const verdict = await context.committer.commit(transaction.staged(), until)
-      if (verdict.kind === 'committed') return decision.result
+      const staged = transaction.staged()
+      const verdict = await context.committer.commit(staged, until)
+      if (verdict.kind === 'committed') {
+        if (context.onAudited !== undefined)
+          for (const entry of staged.audited) context.onAudited(auditEntryOf(entry, context.reads))
+        return decision.result
+      }
       await context.cache.waitFor(verdict.revision, until - performance.now()).catch(asUnavailable)
       // etcd compared the records after this transaction began, so a cache at the revision of the refusal is current
       // enough for an abort.
@@ -245,6 +252,11 @@ async function transact<R>(
     }
   }
   throw new StoreUnavailableError('the transaction met a conflict in every attempt')
+}
+
+function auditEntryOf(bytes: Uint8Array, reads: number): AuditEntry {
+  const { v: _version, ...entry } = decodeRecord(audit, bytes, reads)
+  return entry
 }
 
 async function readValues<T>(

@@ -8,6 +8,7 @@ import type { PreparedTransaction, Write } from './commit/group-commit.ts'
 import { encodeRecord, formOf, UnstorableRecordError } from './encode.ts'
 import type { Keyspace } from './keys.ts'
 import {
+  AUDIT_COLLECTIONS,
   accessAudit,
   audit,
   type Collection,
@@ -20,6 +21,7 @@ import {
 
 /** The folders of audit entries that exactly one transaction writes. */
 const RECEIPTS: readonly string[] = [audit.folder, accessAudit.folder]
+const AUDITED: readonly string[] = AUDIT_COLLECTIONS.map(({ folder }) => folder)
 
 /** The address of a tenant's record, or of a global record if the tenant is absent. */
 export interface Address<T> {
@@ -60,6 +62,8 @@ export interface StagedTransaction extends PreparedTransaction {
   readonly id: TransactionId
   /** The key whose presence proves the commit: the key of the audit entry, which only one transaction writes. */
   readonly receipt?: string
+  /** The audit entries that the transaction writes, encoded. */
+  readonly audited: readonly Uint8Array[]
 }
 
 export interface OpenTransaction extends Transaction {
@@ -87,6 +91,7 @@ export type ReadIndex = Pick<RecordIndex, 'get' | 'find'>
 export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: Keyspace): OpenTransaction {
   const compares = new Map<string, Compare>()
   const writes = new Map<string, Write>()
+  const audited: Uint8Array[] = []
   let receipt: string | undefined
   const keyOf = (address: Address<unknown>) => addressKey(keyspace, address)
   const cancelled = keyspace.globalKey(cancels.folder, id)
@@ -112,8 +117,10 @@ export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: K
     put(address, record) {
       const key = keyOf(address)
       requireWritten(index, address, formOf(record))
+      const value = encodeRecord(address.collection, record)
       if (RECEIPTS.includes(address.collection.folder)) receipt = key
-      writes.set(key, { kind: 'put', key, value: encodeRecord(address.collection, record) })
+      if (AUDITED.includes(address.collection.folder)) audited.push(value)
+      writes.set(key, { kind: 'put', key, value })
     },
     delete(address) {
       const key = keyOf(address)
@@ -131,6 +138,7 @@ export function openTransaction(id: TransactionId, index: ReadIndex, keyspace: K
       id,
       compares: [...compares.values()],
       writes: [...writes.values()],
+      audited,
       ...defined({ receipt }),
     }),
   }

@@ -38,6 +38,7 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
       noteUse: () => {},
     },
     log: pino({ level: 'silent' }),
+    audit: { rejected: () => {} },
     metrics: { observeRequest: () => {}, countRejection: () => {} },
     publicUrl,
     bodyBytes: 1_048_576,
