@@ -2,10 +2,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { BUGS } from '../../scripts/seeded-bugs/bugs.ts'
+import { TESTED_BUGS } from '../../scripts/seeded-bugs/tested/tested-bugs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test.each(BUGS.map(({ name, edits }) => [name, edits] as const))(
+test.each([...BUGS, ...TESTED_BUGS].map(({ name, edits }) => [name, edits] as const))(
   'the seeded bug %s still applies to the source',
   (_, edits) => {
     for (const { file, find } of edits) {
@@ -14,3 +15,8 @@ test.each(BUGS.map(({ name, edits }) => [name, edits] as const))(
     }
   },
 )
+
+test('every seeded bug has a name of its own', () => {
+  const names = [...BUGS, ...TESTED_BUGS].map(({ name }) => name)
+  expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([])
+})
