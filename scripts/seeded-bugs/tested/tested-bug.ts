@@ -11,3 +11,9 @@ export interface TestedBug {
     readonly test: string
   }
 }
+
+export const agent = (file: string, find: string, replace: string): Edit => ({
+  file: `packages/agent/src/${file}`,
+  find,
+  replace,
+})
