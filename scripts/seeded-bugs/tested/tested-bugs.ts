@@ -1,6 +1,7 @@
 // The seeded bugs that unit tests must catch.
 
+import { LIMIT_BUGS } from './limit-bugs.ts'
 import type { TestedBug } from './tested-bug.ts'
 import { TRUST_BUGS } from './trust-bugs.ts'
 
-export const TESTED_BUGS: readonly TestedBug[] = [...TRUST_BUGS]
+export const TESTED_BUGS: readonly TestedBug[] = [...TRUST_BUGS, ...LIMIT_BUGS]
