@@ -6,6 +6,7 @@ import type { InternalCall } from './api/internal-calls.ts'
 import { createBroker, type EnvironmentOutcome } from './broker/create-broker.ts'
 import { createRemoteBroker } from './broker/remote-broker.ts'
 import { serveBroker } from './broker/serve-broker.ts'
+import type { ClientCertificates } from './compose-clients.ts'
 import type { Config } from './config/schema.ts'
 import { connectRegistries, connectSecretsReader, readClusterCa } from './connect-engines.ts'
 import type { Broker } from './ports/broker.ts'
@@ -18,6 +19,7 @@ export interface BrokerDeps {
   readonly log: Logger
   readonly store: Store
   readonly clusterKey: Secret
+  readonly clients: Pick<ClientCertificates, 'secretsStore'>
 }
 
 export interface BrokerSide {
@@ -29,14 +31,14 @@ export interface BrokerSide {
 }
 
 export function composeBroker(deps: BrokerDeps): BrokerSide {
-  const { config, log, store, clusterKey } = deps
+  const { config, log, store, clusterKey, clients } = deps
   if (!config.roles.includes('broker')) return { broker: remoteBroker(deps), answers: new Map() }
   const answers = new Map<EnvironmentOutcome, number>()
   const broker = createBroker({
     store,
     ids,
     log,
-    secretsStore: connectSecretsReader(config),
+    secretsStore: connectSecretsReader(config, clients.secretsStore),
     registry: connectRegistries(config),
     onAnswer: (outcome) => void answers.set(outcome, (answers.get(outcome) ?? 0) + 1),
   })

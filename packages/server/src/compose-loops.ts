@@ -2,6 +2,7 @@
 
 import { NO_SPACE } from '@holdfast/core'
 import type { Logger } from 'pino'
+import type { ClientCertificates } from './compose-clients.ts'
 import type { Config } from './config/schema.ts'
 import { connectMaintenance } from './connect-engines.ts'
 import { createCompaction } from './loops/compact-history.ts'
@@ -34,6 +35,7 @@ interface LoopDeps {
   readonly engine: KeyValueEngine
   readonly secrets: SecretsWriter
   readonly pressure: StorePressure
+  readonly clients: Pick<ClientCertificates, 'etcd'>
   /** The id of this server replica. */
   readonly replica: string
   /** Counts the defragmentations of this server. */
@@ -85,11 +87,12 @@ export function startLoops(deps: LoopDeps): Repeating[] {
 }
 
 /** Composes the upkeep of etcd, which has connections of its own: a member is addressed, not whichever answers. */
-function openUpkeep({ config, log, store, engine, pressure, replica, defragmentations }: LoopDeps): {
+function openUpkeep(deps: LoopDeps): {
   run(): Promise<void>
   close(): void
 } {
-  const maintenance = connectMaintenance(config)
+  const { config, clients, log, store, engine, pressure, replica, defragmentations } = deps
+  const maintenance = connectMaintenance(config, clients.etcd)
   const { endpoints, quotaBytes, defragmentation } = config.etcd
   const { enabled, freePercent, minimumBytes, intervalSeconds } = defragmentation
   const count = (outcome: DefragmentationOutcome): void => {

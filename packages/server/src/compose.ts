@@ -17,6 +17,7 @@ import { createExecUpgrades, type ExecUpgrades } from './api/streams/exec-upgrad
 import { type AnswerUi, createAnswerUi } from './api/ui/answer-ui.ts'
 import { loadUiFiles } from './api/ui/load-files.ts'
 import { type BrokerSide, composeBroker } from './compose-broker.ts'
+import { composeClientCertificates } from './compose-clients.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
@@ -57,6 +58,8 @@ export interface Server {
   replaceCertificate(pair: CertificatePair): void
   /** The certificate that the listener serves now; undefined for plain HTTP. */
   servedCertificate(): CertificatePair | undefined
+  /** Uses the files of the certificates for etcd and the secrets store as they are now. Never rejects. */
+  renewClientCertificates(): Promise<void>
   /** Makes /readyz fail and asks clients to close their connections, so that they choose another server replica. */
   announceStop(): void
   /**
@@ -79,13 +82,14 @@ export async function composeServer(
   onUnusable: (error: UnusableStore) => void = () => {},
   stateFolder = config.stateFolder,
 ): Promise<Server> {
-  const engine = connectEtcd(config, log)
+  const clients = composeClientCertificates(config, log)
+  const engine = connectEtcd(config, log, clients.etcd)
   const audit = createAuditStream(log)
   const events = { onNewerFormat: onUnusable, onRestored: onUnusable, ...logRecords(log, audit) }
   const { finalize } = config.upgrade
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, finalize, ...events })
   const chain = await recogniseStore({ store, clock, ids, file: knownStoreFile(stateFolder, log) })
-  const secrets = writes(config) ? connectSecretsWriter(config) : undefined
+  const secrets = writes(config) ? connectSecretsWriter(config, clients.secretsStore) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0
       ? log.info({}, 'etcd alarms cleared')
@@ -95,7 +99,7 @@ export async function composeServer(
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio, clock)
   // If no cluster key is configured, the key is random, so that internal calls of other server replicas are rejected.
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
-  const brokerSide = composeBroker({ config, log, store, clusterKey })
+  const brokerSide = composeBroker({ config, log, store, clusterKey, clients })
   const { broker } = brokerSide
   const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain })
   const defragmentations = new Map<string, number>()
@@ -109,8 +113,7 @@ export async function composeServer(
     ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
-  const probe = createStoreProbe(engine, store)
-  const changes = createChangeLog(store)
+  const [probe, changes] = [createStoreProbe(engine, store), createChangeLog(store)]
   const readings = startReadingLog(store, log)
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes, readings }
   const certificate = serveCertificate(readServerTls(config))
@@ -123,20 +126,21 @@ export async function composeServer(
   const stopping = new AbortController()
   const clientAddress = createClientAddress(config.listen.trustedProxies)
   const served = { config, log, audit, store, probe, endpoints, metrics, clientAddress, clusterKey }
-  const sides = { nodeSide, brokerSide, servedCertificate }
-  const http = composeHttp({ ...served, ...sides, isStopping: () => stopping.signal.aborted })
+  const sides = { nodeSide, brokerSide, servedCertificate, isStopping: () => stopping.signal.aborted }
+  const http = composeHttp({ ...served, ...sides })
   const execs = composeExecs({ config, log, store, nodeSide, clientAddress })
   serveUpgrades(http.server, [execs.take, nodeSide.handleUpgrade])
   const loops =
     secrets === undefined
       ? []
-      : startLoops({ ...parts, log, engine, secrets, replica: nodeSide.replica, defragmentations })
+      : startLoops({ ...parts, clients, log, engine, secrets, replica: nodeSide.replica, defragmentations })
   return {
     http,
     store,
     endpoints,
     servedCertificate,
     replaceCertificate: (pair) => certificate.replace(http.server, pair),
+    renewClientCertificates: clients.check,
     announceStop: () => stopping.abort(),
     async close(spreadMs = 0) {
       stopping.abort()

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { defined, type TenantId } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import type { EtcdTls } from './adapters/etcd/channel.ts'
+import { countAccepting } from './adapters/etcd/count-accepting.ts'
 import { createEtcdClient } from './adapters/etcd/create-etcd-client.ts'
 import { createMemberClient } from './adapters/etcd/create-member-client.ts'
 import { createMaintenance } from './adapters/etcd/maintenance/create-maintenance.ts'
@@ -17,12 +17,13 @@ import {
   type SecretsStoreClient,
 } from './adapters/secrets-store/secrets-store-client.ts'
 import { createSecretsWriter } from './adapters/secrets-store/secrets-writer.ts'
-import { openAddress } from './adapters/secrets-store/store-call.ts'
+import { answersStore, openAddress } from './adapters/secrets-store/store-call.ts'
 import type { StoreAuth } from './adapters/secrets-store/store-session.ts'
 import { createStoreUnsealer } from './adapters/secrets-store/unseal-store.ts'
 import { certificateFiles, expiryOf } from './config/certificate-files.ts'
 import type { Config } from './config/schema.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
+import type { ClientTls, CurrentTls } from './ports/client-tls.ts'
 import type { EngineMaintenance } from './ports/engine-maintenance.ts'
 import type { EtcdMembers } from './ports/etcd-members.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
@@ -35,32 +36,53 @@ import type { StoreUnsealer } from './ports/store-unsealer.ts'
 const pem = (path: string | undefined): string | undefined =>
   path === undefined ? undefined : readFileSync(path, 'utf8')
 
-const etcdOptions = ({ etcd: { endpoints, tls, username, password } }: Config) => ({
-  endpoints,
-  ...defined({
-    tls: tls && defined({ ca: pem(tls.ca), cert: pem(tls.cert), key: pem(tls.key) }),
-    username,
-    password,
-  }),
-})
+/** The certificates for etcd as their files are now. Throws if one is unreadable. */
+export const readEtcdTls = ({ etcd: { tls } }: Config): ClientTls =>
+  defined({ ca: pem(tls?.ca), cert: pem(tls?.cert), key: pem(tls?.key) })
 
-export const connectEtcd = (config: Config, log: Logger): KeyValueEngine =>
-  createEtcdClient({ ...etcdOptions(config), log })
+/** The authorities of the secrets store as their file is now. Throws if it is unreadable. */
+export const readSecretsStoreTls = ({ secretsStore }: Config): ClientTls =>
+  defined({ ca: pem(secretsStore.ca) })
+
+/** The number of etcd members that answer a new connection with these certificates. */
+export const countEtcdAccepting = ({ etcd }: Config, tls: ClientTls): Promise<number> =>
+  countAccepting(etcd.endpoints, tls)
+
+/** 1 if the secrets store answers a new connection with these authorities, otherwise 0. */
+export const countStoreAccepting = async ({ secretsStore }: Config, tls: ClientTls): Promise<number> =>
+  (await answersStore(openAddress(secretsStore.address, secretsStore.namespace, () => tls))) ? 1 : 0
+
+/** The certificates that a process read when it connected: commands end before a renewal matters. */
+function readOnce(read: () => ClientTls): CurrentTls {
+  const tls = read()
+  return () => tls
+}
+
+const etcdOptions = (config: Config, current?: CurrentTls) => {
+  const { endpoints, tls, username, password } = config.etcd
+  const own = tls && (current ?? readOnce(() => readEtcdTls(config)))
+  return { endpoints, ...defined({ tls: own, username, password }) }
+}
+
+/** `tls`: the certificates that follow their files; by default they are read once. */
+export const connectEtcd = (config: Config, log: Logger, tls?: CurrentTls): KeyValueEngine =>
+  createEtcdClient({ ...etcdOptions(config, tls), log })
 
 /** Connects to the membership of etcd. */
 export const connectMembers = (config: Config): EtcdMembers => createMemberClient(etcdOptions(config))
 
 /** Connects to the maintenance of etcd. */
-export const connectMaintenance = (config: Config): EngineMaintenance =>
-  createMaintenance(etcdOptions(config))
+export const connectMaintenance = (config: Config, tls?: CurrentTls): EngineMaintenance =>
+  createMaintenance(etcdOptions(config, tls))
 
 /** Connects to the membership with certificates as texts: a machine that joins has no configuration yet. */
-export const connectMembersAt = (endpoints: readonly string[], tls: EtcdTls): EtcdMembers =>
-  createMemberClient({ endpoints, tls })
+export const connectMembersAt = (endpoints: readonly string[], tls: ClientTls): EtcdMembers =>
+  createMemberClient({ endpoints, tls: () => tls })
 
-function connectSecretsStore({ secretsStore }: Config, auth: StoreAuth): SecretsStoreClient {
-  const { address, namespace } = secretsStore
-  return createSecretsStoreClient({ address, auth, ...defined({ namespace, ca: pem(secretsStore.ca) }) })
+function connectSecretsStore(config: Config, auth: StoreAuth, current?: CurrentTls): SecretsStoreClient {
+  const { address, namespace } = config.secretsStore
+  const tls = current ?? readOnce(() => readSecretsStoreTls(config))
+  return createSecretsStoreClient({ address, auth, tls, ...defined({ namespace }) })
 }
 
 /** Connects to the secrets store with an operator's own token, which may write policies. */
@@ -68,11 +90,19 @@ export const connectOperator = (config: Config, token: Secret): SecretsStoreClie
   connectSecretsStore(config, { token })
 
 /** Connects to the secrets store without an identity, to initialize or unseal it. */
-export const connectUnsealer = ({ secretsStore }: Config): StoreUnsealer =>
-  createStoreUnsealer(openAddress(secretsStore.address, secretsStore.namespace, pem(secretsStore.ca)))
+export function connectUnsealer(config: Config): StoreUnsealer {
+  const { address, namespace } = config.secretsStore
+  return createStoreUnsealer(
+    openAddress(
+      address,
+      namespace,
+      readOnce(() => readSecretsStoreTls(config)),
+    ),
+  )
+}
 
-export function connectSecretsWriter(config: Config): SecretsWriter {
-  const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'))
+export function connectSecretsWriter(config: Config, tls?: CurrentTls): SecretsWriter {
+  const client = connectSecretsStore(config, required(config.secretsStore.api, 'secretsStore.api'), tls)
   return createSecretsWriter({ client, namespaces: config.secrets.namespaces })
 }
 
@@ -100,8 +130,8 @@ export async function readSecretsMembers(config: Config): Promise<StoreMembersRe
   }
 }
 
-export function connectSecretsReader(config: Config): SecretsReader {
-  const client = connectSecretsStore(config, required(config.secretsStore.broker, 'secretsStore.broker'))
+export function connectSecretsReader(config: Config, tls?: CurrentTls): SecretsReader {
+  const client = connectSecretsStore(config, required(config.secretsStore.broker, 'secretsStore.broker'), tls)
   return createSecretsReader({ client, namespaces: config.secrets.namespaces })
 }
 

@@ -78,7 +78,11 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     now: Date.now,
   })
   // Before the server is composed, a SIGHUP would end the process; it waits, because files may have changed since.
-  process.on('SIGHUP', () => void starting.then(reload.all, () => {}))
+  const reloadAll = async ({ renewClientCertificates }: Server): Promise<void> => {
+    reload.all()
+    await renewClientCertificates()
+  }
+  process.on('SIGHUP', () => void starting.then(reloadAll).catch(() => {}))
   server = await starting
   await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
   log.info({ address: initial.publicUrl }, 'serving')
@@ -89,8 +93,12 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     log,
     reloadCertificate: reload.certificate,
   })
-  checkCertificates()
-  setInterval(checkCertificates, CERTIFICATE_CHECK_MS).unref()
+  const check = (): void => {
+    checkCertificates()
+    void server?.renewClientCertificates()
+  }
+  check()
+  setInterval(check, CERTIFICATE_CHECK_MS).unref()
   process.on('SIGTERM', stop)
   // An operator at a terminal does not wait for load balancers.
   process.on('SIGINT', stopAtOnce)

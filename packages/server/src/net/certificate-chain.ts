@@ -22,7 +22,7 @@ type ServedChain = Pick<CertificatePair, 'cert' | 'roots'>
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /** The certificates of a PEM text. Some tools write keys and comments into the same file; they are ignored. */
-function readCertificates(pem: string): X509Certificate[] {
+export function readCertificates(pem: string): X509Certificate[] {
   const found = pem.match(CERTIFICATE) ?? []
   if (found.length === 0) throw new Error('the file contains no certificate')
   return found.map((one) => new X509Certificate(one))

@@ -2,13 +2,7 @@
 // Each member has its own channel, because endpoint-pool.ts, and not a gRPC load balancer, chooses the member.
 
 import { type ChannelCredentials, Client, type ClientOptions, credentials } from '@grpc/grpc-js'
-
-/** Certificates and keys for TLS to etcd, as PEM texts. */
-export interface EtcdTls {
-  readonly ca?: string | Buffer
-  readonly cert?: string | Buffer
-  readonly key?: string | Buffer
-}
+import type { ClientTls } from '../../ports/client-tls.ts'
 
 export interface EtcdAddress {
   /** The address of the etcd member as configured, with which logs and the status name the member. */
@@ -37,7 +31,7 @@ const CHANNEL_OPTIONS: ClientOptions = {
 }
 
 /** Parses `http://host:port`, `https://host:port` or `host:port`; the last form uses TLS if `tls` is given. */
-export function parseAddress(endpoint: string, tls: EtcdTls | undefined): EtcdAddress {
+export function parseAddress(endpoint: string, tls: ClientTls | undefined): EtcdAddress {
   const text = endpoint.includes('://') ? endpoint : `${tls ? 'https' : 'http'}://${endpoint}`
   const url = new URL(text)
   const secure = url.protocol === 'https:'
@@ -48,9 +42,9 @@ export function parseAddress(endpoint: string, tls: EtcdTls | undefined): EtcdAd
   return { endpoint, target: `dns:${url.hostname}:${url.port || '2379'}`, secure }
 }
 
-export function makeCredentials(address: EtcdAddress, tls: EtcdTls | undefined): ChannelCredentials {
+export function makeCredentials(address: EtcdAddress, tls: ClientTls | undefined): ChannelCredentials {
   if (!address.secure) return credentials.createInsecure()
-  const pem = (text: string | Buffer | undefined) => (text === undefined ? null : Buffer.from(text))
+  const pem = (text: string | undefined) => (text === undefined ? null : Buffer.from(text))
   return credentials.createSsl(pem(tls?.ca), pem(tls?.key), pem(tls?.cert))
 }
 

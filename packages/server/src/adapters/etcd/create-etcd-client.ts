@@ -1,11 +1,12 @@
 // etcd as the key-value engine of the store: implements ports/key-value.ts with a thin gRPC client. Needs etcd 3.5.8 or
 // later: in older versions the response to a progress request could overtake events.
 
+import type { CurrentTls } from '../../ports/client-tls.ts'
 import { EngineError, type KeyValueEngine, type Watch } from '../../ports/key-value.ts'
 import type { Secret } from '../../ports/secret.ts'
 import { type Authenticator, anonymous, makeAuthenticator } from './authenticator.ts'
 import { type CallDeps, type CallRequest, callWithFailover } from './call-with-failover.ts'
-import { type EtcdTls, makeCredentials, openChannel, parseAddress } from './channel.ts'
+import { makeCredentials, openChannel, parseAddress } from './channel.ts'
 import {
   decodeAuthenticateResponse,
   decodeRangeResponse,
@@ -30,7 +31,8 @@ export interface EtcdLog {
 export interface EtcdClientOptions {
   /** Addresses of the etcd members: `http://host:port`, `https://host:port` or `host:port`, one for each member. */
   readonly endpoints: readonly string[]
-  readonly tls?: EtcdTls
+  /** Read for each connection; connections with earlier certificates are replaced before their next use. */
+  readonly tls?: CurrentTls
   readonly username?: string
   /** Read at each login, so that the password may change. */
   readonly password?: Secret
@@ -75,16 +77,17 @@ export function createEtcdClient(options: EtcdClientOptions): KeyValueEngine {
 
 /** The connections and the login that all calls of one client share. The caller closes the pool. */
 export function openCalls(options: EtcdClientOptions, members = membersOf(options)): CallDeps {
-  const pool = makeEndpointPool(members.map(({ name, open }) => makeEndpoint(name, open)))
+  const pool = makeEndpointPool(
+    members.map(({ name, open }) => makeEndpoint(name, open, () => options.tls?.())),
+  )
   return { pool, authenticator: authenticatorFor(options, { pool, authenticator: anonymous }) }
 }
 
 function membersOf(options: EtcdClientOptions): readonly Member[] {
   if (options.endpoints.length === 0) throw new TypeError('etcd: no endpoint is configured')
   return options.endpoints.map((endpoint) => {
-    const address = parseAddress(endpoint, options.tls)
-    const channelCredentials = makeCredentials(address, options.tls)
-    return { name: endpoint, open: () => openChannel(address, channelCredentials) }
+    const address = parseAddress(endpoint, options.tls?.())
+    return { name: endpoint, open: () => openChannel(address, makeCredentials(address, options.tls?.())) }
   })
 }
 

@@ -108,3 +108,23 @@ test('dials no member once closed and rejects waiting calls at once', async () =
   idle.endpoint.renew()
   expect([gone.opened(), idle.opened()]).toEqual([1, 1])
 })
+
+test('opens a new connection once its credentials are outdated, and closes the previous one later', () => {
+  const closed: string[] = []
+  let credentials = 'old'
+  const opened: string[] = []
+  const open = () => {
+    const mine = credentials
+    opened.push(mine)
+    return { close: () => void closed.push(mine) } as unknown as Endpoint['client']
+  }
+  const endpoint = makeEndpoint('etcd-1', open, () => credentials)
+  const before = endpoint.client
+  expect(endpoint.client).toBe(before)
+  credentials = 'new'
+  expect(endpoint.client).not.toBe(before)
+  expect(endpoint.client).toBe(endpoint.client)
+  expect([opened, closed]).toEqual([['old', 'new'], []])
+  endpoint.close()
+  expect(closed.toSorted()).toEqual(['new', 'old'])
+})

@@ -8,7 +8,8 @@ import { EngineError } from '../../ports/key-value.ts'
 
 export interface Endpoint {
   readonly name: string
-  client: Client
+  /** The current connection; a connection with outdated credentials is replaced first. */
+  readonly client: Client
   /** Time of the member's last answer to any call, on the monotonic clock. */
   lastAnswerAt: number
   /** Time at which the current connection to the member was opened. */
@@ -19,25 +20,55 @@ export interface Endpoint {
   close(): void
 }
 
-export function makeEndpoint(name: string, open: () => Client): Endpoint {
+/** Longest time that calls continue on a connection whose credentials are outdated. */
+const RETIRE_MS = 10_000
+
+/** `credentials` returns another value once new connections have other credentials. */
+export function makeEndpoint(
+  name: string,
+  open: () => Client,
+  credentials: () => unknown = () => undefined,
+): Endpoint {
   let closed = false
+  let openedWith = credentials()
+  let client = open()
+  const retired = new Set<Client>()
+  const reopen = (): void => {
+    openedWith = credentials()
+    client = open()
+    endpoint.openedAt = performance.now()
+  }
   const endpoint: Endpoint = {
     name,
-    client: open(),
+    get client() {
+      if (!closed && openedWith !== credentials()) {
+        retireLater(client, retired)
+        reopen()
+      }
+      return client
+    },
     lastAnswerAt: Number.NEGATIVE_INFINITY,
     openedAt: performance.now(),
     renew() {
       if (closed) return
-      endpoint.client.close()
-      endpoint.client = open()
-      endpoint.openedAt = performance.now()
+      client.close()
+      reopen()
     },
     close() {
       closed = true
-      endpoint.client.close()
+      for (const one of [client, ...retired]) one.close()
     },
   }
   return endpoint
+}
+
+/** Closes a connection after its calls have ended: the outcome of a write that is cut off would be unknown. */
+function retireLater(client: Client, retired: Set<Client>): void {
+  retired.add(client)
+  setTimeout(() => {
+    retired.delete(client)
+    client.close()
+  }, RETIRE_MS).unref()
 }
 
 export interface EndpointPool {

@@ -1,14 +1,14 @@
 // Tests the etcd client with an etcd that uses TLS, that has users, and whose database is full.
 
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { put, recordWatch, unconditionally, under, write } from '@holdfast/simulation/conformance/fixtures'
 import {
   type EtcdCluster,
   engineBinary,
-  freePorts,
   makeCertificates,
   startEtcd,
+  startTlsEtcd,
   uniquePrefix,
   waitUntil,
 } from '@holdfast/testkit'
@@ -32,44 +32,20 @@ async function ownCluster(options: Parameters<typeof startEtcd>[0] = {}): Promis
 }
 
 describe('etcd with TLS', () => {
-  async function startSecureEtcd(path: (name: string) => string): Promise<string> {
-    const [clientPort, peerPort] = await freePorts(2)
-    const [url, peerUrl] = [`https://127.0.0.1:${clientPort}`, `http://127.0.0.1:${peerPort}`]
-    const flags = [
-      ...['--name', 'one', '--data-dir', path('data'), '--log-level', 'error'],
-      ...['--listen-client-urls', url, '--advertise-client-urls', url],
-      ...[
-        '--listen-peer-urls',
-        peerUrl,
-        '--initial-advertise-peer-urls',
-        peerUrl,
-        '--initial-cluster',
-        `one=${peerUrl}`,
-      ],
-      ...['--cert-file', path('server.crt'), '--key-file', path('server.key')],
-      ...['--client-cert-auth', '--trusted-ca-file', path('ca.crt')],
-    ]
-    const etcd = spawn(engineBinary('etcd'), flags, { stdio: 'ignore' })
-    const gone = new Promise((resolve) => etcd.once('exit', resolve))
-    onTestFinished(async () => {
-      etcd.kill('SIGKILL')
-      await gone
-    })
-    return url
-  }
-
   test('accepts only connections with the CA and a client certificate', async () => {
     const { path, pem, remove } = await makeCertificates()
     onTestFinished(remove)
-    const endpoint = await startSecureEtcd(path)
+    const files = { cert: path('server.crt'), key: path('server.key'), trusted: path('ca.crt') }
+    const { endpoint, stop } = await startTlsEtcd(files)
+    onTestFinished(stop)
     const tls = { ca: pem('ca.crt'), cert: pem('client.crt'), key: pem('client.key') }
-    const engine = clientOf({ endpoints: [endpoint], tls, deadlineMs: 20_000 })
+    const engine = clientOf({ endpoints: [endpoint], tls: () => tls, deadlineMs: 20_000 })
     const prefix = uniquePrefix()
     const revision = await write(engine, `${prefix}a/`, 'sealed')
     const watch = recordWatch(engine, under(prefix), revision)
     await waitUntil(() => watch.story().length === 1, { what: 'the watch speaks TLS too' })
     for (const lacking of [{ ca: tls.ca }, { cert: tls.cert, key: tls.key }]) {
-      const stranger = clientOf({ endpoints: [endpoint], tls: lacking, deadlineMs: 3_000 })
+      const stranger = clientOf({ endpoints: [endpoint], tls: () => lacking, deadlineMs: 3_000 })
       await expect(stranger.transact(unconditionally(put(`${prefix}b/`)))).rejects.toMatchObject({
         reason: 'unavailable',
       })

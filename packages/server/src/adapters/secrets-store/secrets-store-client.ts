@@ -3,6 +3,7 @@
 
 import { performance } from 'node:perf_hooks'
 import { withTimeoutSignal } from '../../lib/with-deadline.ts'
+import type { CurrentTls } from '../../ports/client-tls.ts'
 import type { Secret } from '../../ports/secret.ts'
 import type { Done, SecretsStoreHealth, Unavailable } from '../../ports/secrets-store.ts'
 import {
@@ -20,8 +21,8 @@ export interface SecretsStoreClientOptions {
   readonly address: string
   /** Namespace inside the secrets store, if the store supports namespaces. */
   readonly namespace?: string
-  /** PEM of the authority that signs the store's certificate; default: the system's authorities. */
-  readonly ca?: string
+  /** The authorities that sign the store's certificate; default: the system's authorities. */
+  readonly tls?: CurrentTls
   readonly auth: StoreAuth
   /** Deadline of one complete operation, including a login. */
   readonly deadlineMs?: number
@@ -43,7 +44,7 @@ export interface SecretsStoreClient extends SecretsStoreHealth {
 
 export function createSecretsStoreClient(options: SecretsStoreClientOptions): SecretsStoreClient {
   const { deadlineMs = 5000, nowMs = () => performance.now() } = options
-  const address = openAddress(options.address, options.namespace, options.ca)
+  const address = openAddress(options.address, options.namespace, options.tls)
   const session = openSession({ address, auth: options.auth, deadlineMs, nowMs })
   const call = async (request: StoreCall): Promise<CallOutcome> => {
     const first = await withinDeadline(session.current(), request.signal)

@@ -3,6 +3,7 @@
 
 import { defined } from '@holdfast/contract'
 import { untilAborted } from '../../lib/with-deadline.ts'
+import type { ClientTls, CurrentTls } from '../../ports/client-tls.ts'
 import type { Secret } from '../../ports/secret.ts'
 import type { Absent, Denied, Unavailable, UnavailableCause } from '../../ports/secrets-store.ts'
 import {
@@ -31,9 +32,13 @@ export type CallOutcome =
   | Unavailable
 
 export interface StoreAddress {
+  /** Has the current authorities: a request after their replacement opens a new connection. */
   readonly origin: Origin
   readonly namespace: string | undefined
 }
+
+/** The system's authorities. */
+const NO_TLS: ClientTls = {}
 
 /** Maximum size of a response. Documents are at most 512 KiB and stay below this size when escaped and wrapped. */
 const CAP_BYTES = 8 * 1024 * 1024
@@ -41,7 +46,7 @@ const CAP_BYTES = 8 * 1024 * 1024
 export function openAddress(
   address: string,
   namespace: string | undefined,
-  ca: string | undefined,
+  tls: CurrentTls = () => NO_TLS,
 ): StoreAddress {
   const url = new URL(address)
   const secure = url.protocol === 'https:'
@@ -50,7 +55,20 @@ export function openAddress(
     throw new TypeError('the address of the secrets store must be a URL with scheme, host and port only')
   }
   const host = `${url.hostname}:${url.port || (secure ? 443 : 80)}`
-  return { origin: createOrigin({ secure, host, ...defined({ ca }) }), namespace }
+  let used = tls()
+  const open = ({ ca }: ClientTls) => createOrigin({ secure, host, ...defined({ ca }) })
+  let origin = open(used)
+  return {
+    namespace,
+    get origin() {
+      // Pending requests end on the previous connections, which close when they are idle.
+      if (used !== tls()) {
+        used = tls()
+        origin = open(used)
+      }
+      return origin
+    },
+  }
 }
 
 export async function callStore(
@@ -74,6 +92,18 @@ export async function callStore(
     capBytes: CAP_BYTES,
   })
   return answer.kind === 'failed' ? explainLoss(answer, call) : classifyAnswer(answer, call)
+}
+
+const ANSWER_MS = 5_000
+
+/** Whether the store answers at all, sealed or not: then this process accepts its certificate. Opens a new connection. */
+export async function answersStore(address: StoreAddress): Promise<boolean> {
+  const { origin } = address
+  const signal = AbortSignal.timeout(ANSWER_MS)
+  const call = { method: 'GET', path: '/v1/sys/health', headers: {}, signal, capBytes: CAP_BYTES } as const
+  const answer = await exchange(origin, call)
+  origin.agent.destroy()
+  return answer.kind === 'answer'
 }
 
 /** The store accepts a PATCH only as a JSON merge patch. */
