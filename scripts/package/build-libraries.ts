@@ -4,12 +4,12 @@ import { execFile } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { COMPILED, publishedManifest } from './published-manifest.ts'
+import { COMPILED, publishedManifest, type SourceManifest } from './published-manifest.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const DEADLINE_MS = 300_000
 /** In the order of their dependencies: each is compiled against the declarations of those before it. */
-const LIBRARIES = ['contract', 'client']
+const LIBRARIES = ['contract', 'client', 'core', 'manifest']
 const PLAIN = 0o644
 
 const run = (command: string, words: readonly string[]) =>
@@ -39,7 +39,7 @@ async function compile(name: string, work: string): Promise<void> {
 function compilerSettings(name: string, work: string): object {
   const source = join(ROOT, 'packages', name, 'src')
   const earlier = LIBRARIES.slice(0, LIBRARIES.indexOf(name))
-  const declared = earlier.map((other) => [`@holdfast/${other}`, [join(work, other, COMPILED, 'index.d.ts')]])
+  const declared = earlier.flatMap((other) => declarationsOf(other, work))
   return {
     extends: join(ROOT, 'tsconfig.base.json'),
     compilerOptions: {
@@ -57,10 +57,19 @@ function compilerSettings(name: string, work: string): object {
   }
 }
 
+/** Each import path of a compiled library with the file of its declarations. */
+const declarationsOf = (name: string, work: string): [string, string[]][] =>
+  Object.entries(sourceManifest(name).exports).map(([path, file]) => {
+    const declarations = file.replace(/^\.\/src\/(.+)\.ts$/, `${COMPILED}/$1.d.ts`)
+    return [`@holdfast/${name}${path.slice(1)}`, [join(work, name, declarations)]]
+  })
+
+const sourceManifest = (name: string): SourceManifest =>
+  JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8'))
+
 /** npm keeps the modes of files, so they must not depend on the umask. */
 function describePackage(name: string, folder: string): void {
-  const source = join(ROOT, 'packages', name)
-  const manifest = publishedManifest(JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')))
+  const manifest = publishedManifest(sourceManifest(name))
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
   copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))

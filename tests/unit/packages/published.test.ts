@@ -12,7 +12,7 @@ const SOURCE: SourceManifest & { readonly private: boolean } = {
   type: 'module',
   sideEffects: false,
   engines: { node: '>=24' },
-  exports: { '.': './src/index.ts', './examples': './src/catalogue/examples/index.ts' },
+  exports: { '.': './src/index.ts', './examples': './src/catalogue/examples/index.ts', './*': './src/*.ts' },
   dependencies: { '@holdfast/contract': '1.2.3' },
 }
 
@@ -32,6 +32,7 @@ test('names the compiled modules with their types', () =>
         types: './dist/catalogue/examples/index.d.ts',
         default: './dist/catalogue/examples/index.js',
       },
+      './*': { types: './dist/*.d.ts', default: './dist/*.js' },
     },
     dependencies: { '@holdfast/contract': '1.2.3' },
   }))

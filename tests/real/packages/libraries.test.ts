@@ -1,7 +1,8 @@
-// The packed client works in a project that has nothing but it: npm installs it, TypeScript knows its types, Node runs it.
+// The packed libraries work in a project that has nothing but them: npm installs them, TypeScript knows their types, Node runs
+// them.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { execPath } from 'node:process'
@@ -11,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildLibraries } from '../../../scripts/package/build-libraries.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
-const folder = makeTempFolder('packed-client')
+const folder = makeTempFolder('packed-libraries')
 const project = join(folder.path, 'project')
 const archives = join(folder.path, 'archives')
 const run = promisify(execFile)
@@ -35,6 +36,9 @@ beforeAll(async () => {
     join(project, 'tsconfig.json'),
     JSON.stringify({ compilerOptions: { ...compiler, types: [], noEmit: true } }),
   )
+  // The only dependency that npm would download is in the repository's own modules.
+  const yaml = join(ROOT, 'node_modules/yaml')
+  await run('npm', ['pack', yaml, '--pack-destination', archives, '--silent', '--ignore-scripts'])
   const packed = readdirSync(archives).map((name) => join(archives, name))
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...packed], { cwd: project })
 }, DEADLINE_MS)
@@ -42,7 +46,7 @@ beforeAll(async () => {
 const check = () => run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', project], { cwd: project })
 
 test(
-  'its types are found and reject a wrong call',
+  'the types of the client are found and reject a wrong call',
   async () => {
     writeFileSync(
       join(project, 'right.ts'),
@@ -60,12 +64,38 @@ export const client = createClient({ baseUrl: 1 })
 `,
     )
     await expect(check()).rejects.toMatchObject({ stdout: expect.stringContaining('wrong.ts(2,') })
+    rmSync(join(project, 'wrong.ts'))
   },
   DEADLINE_MS,
 )
 
 test(
-  'it calls a server',
+  'the checks of manifests find the place of a fault, with types',
+  async () => {
+    writeFileSync(
+      join(project, 'manifest.ts'),
+      `import { checkManifest, locateRejection, parseSource, positionOf } from '@holdfast/manifest'
+import { translateCompose } from '@holdfast/manifest/compose'
+const text = 'kind: Deployment\\nname: web\\nimage: example.com/web:1.0\\nreplicas: -1\\n'
+const { manifests } = parseSource({ name: 'web.yaml', bytes: new TextEncoder().encode(text) })
+export const found = manifests.flatMap((manifest) =>
+  checkManifest(manifest).map((rejection) => {
+    const { line, column } = positionOf(manifest.file, locateRejection(manifest, rejection).start)
+    return [rejection.field, line, column]
+  }),
+)
+console.log(JSON.stringify([found, typeof translateCompose]))
+`,
+    )
+    await check()
+    const { stdout } = await run(execPath, ['manifest.ts'], { cwd: project, timeout: DEADLINE_MS })
+    expect(JSON.parse(stdout)).toEqual([[['replicas', 4, 11]], 'function'])
+  },
+  DEADLINE_MS,
+)
+
+test(
+  'the client calls a server',
   async () => {
     const paths: string[] = []
     const server = createServer(({ url = '' }, response) => {
