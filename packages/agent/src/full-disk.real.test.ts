@@ -1,10 +1,12 @@
 // The agent on a disk without space: it starts, runs containers, refuses what would be unsafe with a message that names the
 // disk, and continues on its own when there is space. The disk of its state is a file system in memory; the engine has another.
 
+import { join } from 'node:path'
 import { asJobId, ownerOf } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { mountTinyDisk, type TinyDisk } from '@holdfast/testkit/faults/tiny-disk'
 import { afterEach, expect, it, test } from 'vitest'
+import { openUpstreamFiles } from './adapters/caddy/upstream-files.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
 import { createTestNode, desiredItem, isUp, newTenant, type TestNode } from './fixtures/agent.fixture.ts'
 import { onBothEngines } from './fixtures/real-engine.fixture.ts'
@@ -50,6 +52,28 @@ test('an enrollment spends no token while its keys cannot be written', async () 
   })
   await expect(enrolled).rejects.toThrow(EnrollmentFailed)
   await expect(enrolled).rejects.toThrow('join token is still valid')
+})
+
+test('changes the upstreams of the router while the disk is full', async () => {
+  const disk = mountTinyDisk(1024)
+  disks.push(disk)
+  const folder = join(disk.path, 'upstreams')
+  const upstreams = openUpstreamFiles(folder)
+  const names = Array.from({ length: 20 }, (_, at) => `web${at}`)
+  const routes = [{ host: 'web.test', path: '/', port: 80 }]
+  const allAt = (address: string) => names.map((name) => ({ name, routes, local: [address], peers: [] }))
+  await upstreams.write(allAt('10.208.0.2'))
+  disk.fill()
+  for (const address of ['10.208.0.3', '10.208.0.4', '10.208.0.5']) {
+    await upstreams.write(allAt(address))
+    expect(await upstreams.read()).toEqual(new Map(names.map((name) => [name, [address]])))
+  }
+  // The space is back, is kept again, and serves the next agent on a disk that is full again.
+  disk.makeRoom()
+  await upstreams.write(allAt('10.208.0.2'))
+  disk.fill()
+  await openUpstreamFiles(folder).write(allAt('10.208.0.6'))
+  expect((await upstreams.read()).get('web0')).toEqual(['10.208.0.6'])
 })
 
 onBothEngines('an agent with a full disk', (world) => {

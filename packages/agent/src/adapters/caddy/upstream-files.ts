@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createLimit } from '../../converge/limit.ts'
 import { type Backend, type Pool, poolNames, type Upstreams } from '../../ports/router.ts'
+import { openDiskReserve } from '../../state/disk-reserve.ts'
 import { writeDurably } from '../../state/durable-file.ts'
 import { readSplitLine, splitLine } from './split-pools.ts'
 
@@ -63,6 +64,8 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
   let latest: ReadonlySet<string> = new Set()
   const oneAtATime = createLimit(1)
   const limit = createLimit(MAX_WRITES)
+  // Upstreams that cannot be changed would lead requests to containers that are gone.
+  const reserve = openDiskReserve(`${folder}.reserve`)
   const known = async (): Promise<Map<string, string | undefined>> => {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     lines ??= new Map((await listUpstreams(folder)).map((file) => [file, undefined]))
@@ -71,7 +74,7 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
   const write = async (file: string, line: string): Promise<void> => {
     // During a write and after a failed write, the file's content is unknown: the old or the new line.
     lines?.set(file, undefined)
-    await writeDurably(join(folder, file), `${line}\n`)
+    await reserve.write(() => writeDurably(join(folder, file), `${line}\n`))
     lines?.set(file, line)
   }
   return {
@@ -84,6 +87,7 @@ export function openUpstreamFiles(folder: string): UpstreamFiles {
         const lines = new Map([...others(before.keys(), backends), ...planned])
         const changed = [...lines].filter(([file, line]) => before.get(file) !== line)
         await Promise.all(changed.map(([file, line]) => limit(() => write(file, line))))
+        await reserve.fill()
       }),
     removeOthers: (backends) =>
       oneAtATime(async () => {
