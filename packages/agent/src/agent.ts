@@ -143,6 +143,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
     onDesired,
     engineHealth: engineWatch.health,
+    hold: () => guard.held,
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes, guard),
     ...defined({ sampler: node.sampler, disks: disks?.disks }),

@@ -35,6 +35,7 @@ import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
 import { type AuditStream, createAuditStream } from './operations/events/audit-stream.ts'
 import { createReadingLog, type ReadingLog } from './operations/events/reading-log.ts'
+import { countHolds } from './operations/nodes/count-holds.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
@@ -106,7 +107,7 @@ export async function composeServer(
   const metrics = createMetrics({
     ...storeSources(store, pressure, defragmentations),
     holdsSilentNodes: nodeSide.holdsSilentNodes,
-    ...{ isCutOff: nodeSide.isCutOff, sessions: nodeSide.sessions },
+    ...{ isCutOff: nodeSide.isCutOff, sessions: nodeSide.sessions, countHolds: () => countHolds(store) },
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
     certificateExpiries: () => readExpiries(config),

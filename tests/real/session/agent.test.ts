@@ -17,7 +17,7 @@ import {
   waitUntil,
 } from '@holdfast/testkit'
 import { gatewayForTest } from '@holdfast/testkit/session/gateways'
-import { observationOf } from '@holdfast/testkit/session/read-records'
+import { nodeRecord, observationOf } from '@holdfast/testkit/session/read-records'
 import {
   addTenant,
   anAssignment,
@@ -43,7 +43,12 @@ afterAll(() => {
 
 const serverTls = () => ({ cert: certificates.pem('server.crt'), key: certificates.pem('server.key') })
 
-function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.crt')) {
+function runAgent(
+  server: string,
+  node: EnrolledNode,
+  ca = certificates.pem('ca.crt'),
+  hold?: () => string | undefined,
+) {
   const received: DesiredChange[] = []
   const logged: string[] = []
   const session = startSession(
@@ -73,6 +78,7 @@ function runAgent(server: string, node: EnrolledNode, ca = certificates.pem('ca.
       }),
       onDesired: (change) => received.push(change),
       containers: async () => [],
+      ...(hold === undefined ? {} : { hold }),
       log: pino({ base: null }, { write: (line) => logged.push(line) }),
     },
     QUICK,
@@ -140,6 +146,16 @@ test('reports made without a connection are sent after the next complete set', a
   })
   expect(stored).toMatchObject({ seq: 2, restarts: 2 })
   expect(gateway.counts).toMatchObject({ sessionsOpened: 2, observations: 1 })
+})
+
+test('the record of a node shows why its agent removes nothing, until the agent may remove again', async () => {
+  const { url, store, node } = await oneNode({ times: { heartbeatMs: 100 } })
+  let held: string | undefined = 'the store has epoch e2, and this node knew e1'
+  runAgent(url, node, undefined, () => held)
+  const shown = async () => (await nodeRecord(store, node)).hold?.reason
+  await waitUntil(async () => (await shown()) === held, { what: 'the hold is stored' })
+  held = undefined
+  await waitUntil(async () => (await shown()) === undefined, { what: 'the end of the hold is stored' })
 })
 
 test.each(['client', 'server'] as const)(

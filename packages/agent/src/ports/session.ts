@@ -127,6 +127,8 @@ export interface SessionOptions {
   deleteDivergence?(kept: KeptEpoch): Promise<boolean>
   /** Whether the engine answers, for each heartbeat. Absent: this agent does not watch it. */
   engineHealth?(): EngineHealth
+  /** Why this node removes nothing, for each heartbeat; undefined while it may remove. */
+  hold?(): string | undefined
   /** Takes the samples that heartbeats carry. Absent: this node sends none. */
   readonly sampler?: Pick<NodeSampler, 'history' | 'sample' | 'now'>
   /** Opens streams. Absent: this node offers none. */

@@ -348,7 +348,7 @@ function startHeartbeats(options: ConnectionOptions, state: ConnectionState, hea
 
 /** Sends the newest samples, if there are new ones, and the health. A ping replaces a heartbeat without both. */
 async function sendHeartbeat(
-  { feed, engineHealth, log }: ConnectionOptions,
+  { feed, engineHealth, hold: readHold, log }: ConnectionOptions,
   { socket, session }: ConnectionState,
   isPinged: boolean,
 ): Promise<void> {
@@ -356,7 +356,11 @@ async function sendHeartbeat(
     log.warn({ error: String(error) }, 'samples of usage failed')
     return undefined
   })
-  const engine = engineHealth?.()
-  if (session === undefined || (isPinged && usage === undefined && engine === undefined)) return
-  sendMessage(socket, { type: 'heartbeat', session, ...defined({ usage, engine }) })
+  const [engine, hold] = [engineHealth?.(), readHold?.()]
+  if (
+    session === undefined ||
+    (isPinged && usage === undefined && engine === undefined && hold === undefined)
+  )
+    return
+  sendMessage(socket, { type: 'heartbeat', session, ...defined({ usage, engine, hold }) })
 }

@@ -12,7 +12,7 @@ import { factLines, section } from '../print/sections.ts'
 import { hang, tableLines } from '../print/table.ts'
 import { DESCRIBED_EVENT_COLUMNS } from '../resources/events.ts'
 import { findNode } from '../resources/find-node.ts'
-import { agentText, labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
+import { agentText, holdText, labelText, statusText, storageText, workOf } from '../resources/nodes.ts'
 import { replicas } from '../resources/replicas.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 
@@ -59,6 +59,7 @@ function factsOf(node: Node, running: number): (readonly [name: string, value: s
     ['Name', name],
     ['Status', statusText(node)],
     ['New replicas', workOf(node)],
+    ['Hold', holdText(node)],
     ['Replicas', String(running)],
     ['Capacity', `cpu ${cpu(capacity.cpuMillis)}, memory ${memory(capacity.memoryBytes)}`],
     ['Disk', diskText(node)],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agentText, statusText, storageText } from './nodes.ts'
+import { agentText, holdText, statusText, storageText, workOf } from './nodes.ts'
 
 test('shows the used and total bytes of a pool, its fault, and nothing without a pool', () => {
   expect(storageText({ storage: { poolBytes: 128 * 1024 ** 2, usedBytes: 1024 ** 2 } })).toBe(
@@ -16,6 +16,19 @@ test('shows why a node is degraded', () => {
     'degraded (engine_silent, pool_changed)',
   )
   expect(statusText({ status: 'ready' })).toBe('ready')
+})
+
+test('shows that a node removes nothing, and the command that ends it', () => {
+  const hold = { reason: 'the store has epoch e2, and this node knew e1', since: '2026-11-19T04:00:00Z' }
+  const node = { schedulable: true, controlPlane: false, claims: [] } as unknown as Parameters<
+    typeof workOf
+  >[0]
+  expect(workOf({ ...node, hold })).toBe('accepted, removes nothing')
+  expect(workOf(node)).toBe('accepted')
+  expect(holdText({ hold })).toContain(
+    'knew e1. An operator of the platform ends it with holdfast-server restored',
+  )
+  expect(holdText({})).toBe('')
 })
 
 test("shows whether a node's agent is outdated", () => {

@@ -36,14 +36,21 @@ export const nodes: Resource<Node> = {
 }
 
 /** Text that shows whether the node accepts new replicas, or the reason why it does not. */
-export function workOf({ schedulable, draining, controlPlane, claims }: Node): string {
+export function workOf({ schedulable, draining, controlPlane, claims, hold }: Node): string {
   const notes = [
     ...(draining === true ? ['draining'] : schedulable ? [] : ['cordoned']),
     ...(controlPlane ? ['control plane'] : []),
     ...(claims.some(({ state }) => state === 'releasing') ? ['releasing'] : []),
   ]
-  return notes.join(', ') || 'accepted'
+  const removals = hold === undefined ? '' : ', removes nothing'
+  return `${notes.join(', ') || 'accepted'}${removals}`
 }
+
+/** Why the node removes nothing, and what ends that; empty if it may remove. */
+export const holdText = ({ hold }: Pick<Node, 'hold'>): string =>
+  hold === undefined
+    ? ''
+    : `nothing is removed since ${hold.since}: ${hold.reason}. An operator of the platform ends it with holdfast-server restored --confirm`
 
 /** The status of the node, and why it is degraded. */
 export function statusText({ status, reason, faults }: Pick<Node, 'status' | 'reason' | 'faults'>): string {

@@ -104,6 +104,13 @@ export const nodeFaultShape = object({
 })
 export type NodeFault = Infer<typeof nodeFaultShape>
 
+/** A node that removes nothing, because the store of its servers was restored from a backup. */
+export const nodeHoldShape = object({
+  /** By what the agent has recognised the restore. */
+  reason: string(),
+  since: string(),
+})
+
 export const nodeShape = object({
   id: branded<NodeId>(),
   name: string(),
@@ -112,6 +119,11 @@ export const nodeShape = object({
   reason: optional(string()),
   /** Everything for which the node is degraded, the most severe fault first; absent if it is not. */
   faults: optional(list(nodeFaultShape)),
+  /**
+   * Why and since when the node removes no container and no data, after etcd was restored from a backup. It ends when an
+   * operator has confirmed the restore. Absent if the node may remove.
+   */
+  hold: optional(nodeHoldShape),
   schedulable: boolean(),
   /** Whether the node is draining. */
   draining: optional(boolean()),

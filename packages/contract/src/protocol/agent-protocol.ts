@@ -200,6 +200,8 @@ export const heartbeatShape = object({
   session: integer(),
   /** From an agent with the capability `engine_health`. */
   engine: optional(engineHealthShape),
+  /** Why the node removes nothing, after its store was restored; absent if it may remove. */
+  hold: optional(string()),
   /** The newest samples, for a server that keeps them. */
   usage: optional(sampleRoundShape),
 })

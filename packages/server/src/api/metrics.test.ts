@@ -13,6 +13,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
     isCutOff: () => false,
     sessions: () => 2,
+    countHolds: () => 3,
     environmentAnswers: () => new Map(),
     scalingDecisions: () => new Map(),
     countVolumes: () => ({

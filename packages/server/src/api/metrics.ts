@@ -25,6 +25,8 @@ export interface MetricSources {
   isCutOff(): boolean
   /** Number of agents that are connected to this server. */
   sessions(): number
+  /** Number of nodes of all tenants that remove nothing until an operator confirms a restored store. */
+  countHolds(): number
   /** Number of the broker's answers to nodes that requested the environment of a container, by outcome. */
   environmentAnswers(): ReadonlyMap<string, number>
   /** Number of decisions of scaling policies, by reason. */
@@ -115,6 +117,12 @@ export const METRICS = {
     name: 'holdfast_agent_sessions',
     type: 'gauge',
     help: 'Agents that are connected to this server',
+    labelNames: [],
+  },
+  nodeHolds: {
+    name: 'holdfast_nodes_on_hold',
+    type: 'gauge',
+    help: 'Nodes of all tenants that remove nothing, because etcd was restored and no operator has confirmed it',
     labelNames: [],
   },
   environmentAnswers: {
@@ -208,6 +216,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addExpiries(sources.certificateExpiries, registers)
   addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
   addGauge(METRICS.agentSessions, sources.sessions, registers)
+  addGauge(METRICS.nodeHolds, sources.countHolds, registers)
   addCounts(METRICS.environmentAnswers, sources.environmentAnswers, registers)
   addCounts(METRICS.defragmentations, sources.defragmentations, registers)
   addCounts(METRICS.scalingDecisions, sources.scalingDecisions, registers)

@@ -10,11 +10,22 @@ import type { Config } from '../config/schema.ts'
 import { connectEtcd, connectUnsealer, probeSecretsIdentity } from '../connect-engines.ts'
 import type { KeyValueEngine } from '../ports/key-value.ts'
 import { decodeRecord } from '../store/encode.ts'
+import type { StoreEpoch } from '../store/epoch.ts'
 import { createKeyspace, type Keyspace, prefixRange } from '../store/keys.ts'
 import type { Collection } from '../store/records/collection.ts'
-import { FORMAT_ID, formats, nodes, platform, tenants } from '../store/records.ts'
+import {
+  EPOCH_ID,
+  epochs,
+  FORMAT_ID,
+  formats,
+  nodes,
+  platform,
+  type StoredNode,
+  tenants,
+} from '../store/records.ts'
 import { type Observed, seen, unobserved } from './finding.ts'
 import type { EtcdFacts } from './judge-etcd.ts'
+import type { RestoreFacts } from './judge-restore.ts'
 import type { IdentityProbe, SecretsStoreFacts } from './judge-secrets-store.ts'
 
 const CALL_MS = 5_000
@@ -24,6 +35,7 @@ export interface StoredFacts {
   readonly etcd: EtcdFacts
   readonly format: Observed<{ readonly writes: number; readonly by: string } | undefined>
   readonly agents: Observed<readonly (string | undefined)[]>
+  readonly restore: Observed<RestoreFacts>
   readonly platform: Observed<TenantId | undefined>
 }
 
@@ -32,14 +44,17 @@ export async function gatherStored(config: Config): Promise<StoredFacts> {
   const keyspace = createKeyspace(config.etcd.root)
   const { endpoints, quotaBytes } = config.etcd
   try {
-    const [statuses, format, owner, agents] = await Promise.all([
+    const [statuses, format, owner, epoch, fleet] = await Promise.all([
       observe(engine.status({ deadlineMs: CALL_MS })),
       observe(readOne(engine, keyspace.globalKey(formats.folder, FORMAT_ID), formats)),
       observe(readOne(engine, keyspace.globalKey(platform.folder, 'id'), platform)),
-      observe(readAgents(engine, keyspace)),
+      observe(readOne(engine, keyspace.globalKey(epochs.folder, EPOCH_ID), epochs)),
+      observe(readNodes(engine, keyspace)),
     ])
     const owned: StoredFacts['platform'] = owner.kind === 'seen' ? seen(owner.value?.tenant) : owner
-    return { etcd: { endpoints, quotaBytes, statuses }, format, agents, platform: owned }
+    const agents = fleet.kind === 'seen' ? seen(fleet.value.nodes.map(({ agent }) => agent?.version)) : fleet
+    const restore = restoreFacts(epoch, fleet)
+    return { etcd: { endpoints, quotaBytes, statuses }, format, agents, restore, platform: owned }
   } finally {
     engine.close()
   }
@@ -52,16 +67,36 @@ async function readOne<T>(engine: KeyValueEngine, key: string, of: Collection<T>
   return found === undefined ? undefined : decodeRecord(of, found.value)
 }
 
-async function readAgents(engine: KeyValueEngine, keyspace: Keyspace): Promise<(string | undefined)[]> {
+interface Fleet {
+  readonly tenants: readonly TenantId[]
+  readonly nodes: readonly StoredNode[]
+}
+
+async function readNodes(engine: KeyValueEngine, keyspace: Keyspace): Promise<Fleet> {
   const everyTenant = prefixRange(`${keyspace.root}/g/${tenants.folder}/`)
   const listed = await engine.range({ ...everyTenant, keysOnly: true }, { deadlineMs: CALL_MS })
-  const versions: (string | undefined)[] = []
-  for (const { key } of listed.kvs) {
-    const tenant = asTenantId(keyspace.parse(key)?.id ?? '')
+  const known = listed.kvs.map(({ key }) => asTenantId(keyspace.parse(key)?.id ?? ''))
+  const all: StoredNode[] = []
+  for (const tenant of known) {
     const found = await engine.range(keyspace.folderOf(tenant, nodes.folder), { deadlineMs: CALL_MS })
-    versions.push(...found.kvs.map(({ value }) => decodeRecord(nodes, value).agent?.version))
+    all.push(...found.kvs.map(({ value }) => decodeRecord(nodes, value)))
   }
-  return versions
+  return { tenants: known, nodes: all }
+}
+
+function restoreFacts(
+  epoch: Observed<StoreEpoch | undefined>,
+  fleet: Observed<Fleet>,
+): Observed<RestoreFacts> {
+  if (epoch.kind === 'unobserved') return epoch
+  if (fleet.kind === 'unobserved') return fleet
+  const { unconfirmed, createdAt, confirmedTenants = [] } = epoch.value ?? {}
+  const confirmed = new Set<string>(confirmedTenants)
+  return seen({
+    unconfirmedSince: unconfirmed === true ? createdAt : undefined,
+    unconfirmedTenants: fleet.value.tenants.filter((tenant) => !confirmed.has(tenant)).length,
+    holds: fleet.value.nodes.flatMap(({ name, hold }) => (hold ? [{ node: name, reason: hold.reason }] : [])),
+  })
 }
 
 export async function gatherSecretsStore(

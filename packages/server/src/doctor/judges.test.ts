@@ -10,6 +10,7 @@ import { judgeEtcd } from './judge-etcd.ts'
 import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts'
 import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
+import { judgeRestore } from './judge-restore.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
 import { percentile } from './percentile.ts'
 import { printFindings, printJson } from './print-findings.ts'
@@ -28,6 +29,14 @@ const expiry = (days: number): Finding[] => [
   ...judgeCertificates([{ path: '/ca.pem', notAfterMs: seen(NOW + days * DAY_MS) }], NOW),
 ]
 const format = (writes: number) => judgeFormat({ reads: 2, stored: seen({ writes, by: '0.3.0' }) })
+const restore = (tenants: number, ...holds: string[]) =>
+  judgeRestore(
+    seen({
+      unconfirmedSince: tenants === 0 ? undefined : '2026-11-18T04:00:00Z',
+      unconfirmedTenants: tenants,
+      holds: holds.map((node) => ({ node, reason: 'the store has another epoch' })),
+    }),
+  )
 const agents = (...versions: (string | undefined)[]) =>
   judgeAgents({ server: '0.3.0', agents: seen(versions) })
 
@@ -73,6 +82,16 @@ test.each<[string, Finding | undefined, Verdict, string]>([
   ['an agent that has not connected', agents(undefined), 'ok', '1 node, 1 without a recorded version'],
   ['an agent two minors behind', agents('0.3.0', '0.1.9'), 'warning', 'agents of 0.1.9 do not fit'],
   ['an agent ahead of the server', agents('0.4.0'), 'warning', 'agents of 0.4.0 do not fit'],
+  ['no restore', restore(0), 'ok', 'no restore waits'],
+  ['a declared restore', restore(2, 'n1'), 'warning', 'not confirmed for 2 tenants, whose agents remove'],
+  ['a declared restore without a hold', restore(1), 'warning', 'confirmed for 1 tenant'],
+  [
+    'a restore that nobody declared',
+    restore(0, 'n1', 'n2'),
+    'warning',
+    '2 nodes remove nothing, among them n1',
+  ],
+  ['an unknown restore', judgeRestore(lost), 'unobserved', 'could not be'],
   ['unknown agents', judgeAgents({ server: '0.3.0', agents: lost }), 'unobserved', 'could not be'],
 ])('%s', (_, finding, verdict, text) => {
   expect(finding).toMatchObject({ verdict, text: expect.stringContaining(text) })

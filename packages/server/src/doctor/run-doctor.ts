@@ -18,6 +18,7 @@ import { judgeEtcd } from './judge-etcd.ts'
 import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts'
 import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
+import { judgeRestore } from './judge-restore.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
 import { printFindings, printJson } from './print-findings.ts'
 
@@ -82,5 +83,6 @@ async function judgePlatform(config: Config): Promise<readonly Finding[]> {
     ...judgeCertificates([...expiries, ...members.expiries], Date.now()),
     judgeFormat({ reads: newestForm(FORMS), stored: stored.format }),
     judgeAgents({ server: VERSION, agents: stored.agents }),
+    judgeRestore(stored.restore),
   ]
 }

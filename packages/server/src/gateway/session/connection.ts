@@ -7,6 +7,7 @@ import type { Connection, GatewayParts } from '../parts.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
 import { acceptDisks } from '../reports/accept-disks.ts'
 import { acceptEngineHealth } from '../reports/accept-engine-health.ts'
+import { acceptHold } from '../reports/accept-hold.ts'
 import { acceptNetworks } from '../reports/accept-networks.ts'
 import { acceptOrphans } from '../reports/accept-orphans.ts'
 import { acceptPool } from '../reports/accept-pool.ts'
@@ -196,6 +197,7 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
     usage.accept(session, message.usage, isAssigned)
   if (message.type === 'heartbeat' && message.engine !== undefined)
     void acceptEngineHealth(context, session, message.engine, session.heardAt)
+  if (message.type === 'heartbeat') void acceptHold(context, session, message.hold, session.heardAt)
   if (message.type === 'usage') usage.refill(session, message, isAssigned)
   if (message.type === 'answer') calls.settle(session, message)
   if (message.type === 'credit' || message.type === 'end') receiveStreamMessage(session, message)

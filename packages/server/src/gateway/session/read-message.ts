@@ -46,9 +46,10 @@ function isValid(message: AgentMessage): boolean {
   return true
 }
 
-const isValidHealth = ({ engine }: Extract<AgentMessage, { type: 'heartbeat' }>): boolean =>
-  engine === undefined ||
-  [engine.silentMs, engine.steadyMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0)
+const isValidHealth = ({ engine, hold = '' }: Extract<AgentMessage, { type: 'heartbeat' }>): boolean =>
+  isShort(hold) &&
+  (engine === undefined ||
+    [engine.silentMs, engine.steadyMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0))
 
 const isValidStatus = ({ pool, disks }: Extract<AgentMessage, { type: 'status' }>): boolean =>
   (pool === undefined || isValidPool(pool)) &&

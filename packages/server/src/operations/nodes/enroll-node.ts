@@ -152,6 +152,7 @@ function nodeFrom({ clock }: NodeDeps, parts: NodeParts): StoredNode {
     degraded: _degraded,
     health: _health,
     disks: _disks,
+    hold: _hold,
     draining,
     ...kept
   } = known ?? { v: 1 }

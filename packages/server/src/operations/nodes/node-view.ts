@@ -20,6 +20,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     engine,
     storage,
     disks,
+    hold,
     agent,
   } = node
   const faults = faultsOf(node)
@@ -32,7 +33,7 @@ export function nodeView(node: StoredNode, tenant: TenantId, claims: readonly Cl
     labels,
     capacity,
     engine,
-    ...defined({ reason: faults[0]?.reason, storage, disks, agentVersion: agent?.version }),
+    ...defined({ reason: faults[0]?.reason, storage, disks, hold, agentVersion: agent?.version }),
     ...(faults.length === 0 ? {} : { faults: [...faults] }),
     ...(draining === true ? { draining } : {}),
     ...(agent !== undefined && isOlder(agent.version, VERSION) ? { agentOutdated: true } : {}),

@@ -14,6 +14,7 @@ import {
   type NodeId,
   nodeDisksShape,
   nodeFaultShape,
+  nodeHoldShape,
   nullable,
   object,
   oneOf,
@@ -87,6 +88,8 @@ export const storedNodeShape = object({
    * epoch: an older server keeps the member and does not update it.
    */
   health: optional(object({ epoch: integer(), faults: list(nodeFaultShape) })),
+  /** Why the node removes nothing, as its agent stated last; absent if it may remove. An older server keeps the member. */
+  hold: optional(nodeHoldShape),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */
