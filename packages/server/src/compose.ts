@@ -26,6 +26,7 @@ import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from '
 import { createHeadCheck } from './gateway/peers/cluster-proof.ts'
 import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store-file.ts'
 import { recogniseStore } from './lifecycle/recognise-store.ts'
+import { noteRevocations, openRevocationsFile } from './lifecycle/revocations-file.ts'
 import { createStorePressure, type StorePressure } from './loops/store-pressure.ts'
 import type { CertificatePair } from './net/certificate-chain.ts'
 import { type ClientAddress, createClientAddress, isWithin } from './net/client-address.ts'
@@ -90,6 +91,7 @@ export async function composeServer(
   const { finalize } = config.upgrade
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, finalize, ...events })
   const chain = await recogniseStore({ store, clock, ids, file: knownStoreFile(stateFolder, log) })
+  const endNotes = startRevocationNotes(store, stateFolder, log)
   const secrets = writes(config) ? connectSecretsWriter(config, clients.secretsStore) : undefined
   const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
     alarms.length === 0
@@ -148,6 +150,7 @@ export async function composeServer(
       execs.close()
       await closeParts({ nodeSide, http, changes, loops }, spreadMs)
       await readings.close()
+      endNotes()
       store.close()
       engine.close()
     },
@@ -222,6 +225,14 @@ function knownStoreFile(folder: string | undefined, log: Logger): KnownStoreFile
   return openKnownStoreFile(folder, (error) =>
     log.error({ folder, error: String(error) }, 'file of the known store is unusable'),
   )
+}
+
+function startRevocationNotes(store: Store, folder: string | undefined, log: Logger): () => void {
+  if (folder === undefined) return () => {}
+  const file = openRevocationsFile(folder, (error) =>
+    log.error({ folder, error: String(error) }, 'file of revocations is unusable'),
+  )
+  return noteRevocations(store, clock, file)
 }
 
 const logRecords = (log: Logger, audit: AuditStream): Pick<StoreOptions, 'onUnreadable' | 'onAudited'> => ({

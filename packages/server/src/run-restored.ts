@@ -7,6 +7,7 @@ import pino from 'pino'
 import type { Config } from './config/schema.ts'
 import { connectEtcd } from './connect-engines.ts'
 import { openKnownStoreFile } from './lifecycle/known-store-file.ts'
+import { openRevocationsFile, type Revocations } from './lifecycle/revocations-file.ts'
 import { type Confirmed, confirmRestored, declareRestored } from './operations/restore/declare-restored.ts'
 import { restoredText } from './operations/restore/restored-text.ts'
 import { reviewRestored } from './operations/restore/review-restored.ts'
@@ -26,7 +27,7 @@ export async function runRestored(config: Config, { confirm, tenant }: RestoredO
 async function runDeclare(config: Config): Promise<number> {
   const text = await withStore(config, async (store) => {
     await store.fresh()
-    const review = await reviewRestored(store, clock.now())
+    const review = await reviewRestored(store, clock.now(), rememberedBy(config))
     const { epoch, voided } = await declareRestored({ store, clock, ids }, knownEpochs(config))
     return restoredText(epoch, voided, review)
   })
@@ -36,10 +37,19 @@ async function runDeclare(config: Config): Promise<number> {
 
 /** The epoch that the server of this machine knows: the restored store may have lost it. */
 function knownEpochs(config: Config): string[] {
-  const folder = config.stateFolder ?? env['STATE_DIRECTORY']
-  const known = folder === undefined ? undefined : openKnownStoreFile(folder, () => {}).read()
+  const known = openKnownStoreFile(folderOf(config), () => {}).read()
   return known === undefined ? [] : [known.epoch]
 }
+
+/** The revocations that the server of this machine has seen. */
+const rememberedBy = (config: Config): Revocations | undefined =>
+  openRevocationsFile(folderOf(config), () => {}).read()
+
+/** systemd names the state folder to the unit alone, and an operator runs this command by hand. */
+const UNIT_STATE_FOLDER = '/var/lib/holdfast-server'
+
+const folderOf = ({ stateFolder }: Config): string =>
+  stateFolder ?? env['STATE_DIRECTORY'] ?? UNIT_STATE_FOLDER
 
 const CONFIRM_TEXTS: { readonly [result in Confirmed]: string } = {
   confirmed: 'Confirmed. Agents remove what the store does not name from their next desired set on.',

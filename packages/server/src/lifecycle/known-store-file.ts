@@ -1,13 +1,12 @@
 // The file in which a server remembers the store: cluster id, epoch, revision and heartbeats. It is outside the store, so a
 // server that starts after etcd was restored recognises that (docs/design/restored-stores.md#servers).
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { decodeOpen, type Infer, integer, object, optional, string } from '@holdfast/contract'
+import { replaceFile } from '../lib/replace-file.ts'
 
 const KNOWN_STORE_FILE = 'store.json'
-/** File mode: only the owner can read and write. */
-const MODE = 0o600
 
 const knownStoreShape = object({
   v: integer(),
@@ -48,16 +47,4 @@ export function openKnownStoreFile(folder: string, onError: (error: unknown) => 
       }
     },
   }
-}
-
-function replaceFile(path: string, text: string): void {
-  const beside = `${path}.new`
-  const file = openSync(beside, 'w', MODE)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(beside, path)
 }

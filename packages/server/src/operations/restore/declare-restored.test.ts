@@ -100,7 +100,7 @@ test('a confirmation is for one tenant or for all, and needs a declared restore'
 test('lists the tokens and nodes that work again, without anything secret', async () => {
   const { store } = await restoredPlatform()
   await store.fresh()
-  const review = await reviewRestored(store, clock.now())
+  const review = await reviewRestored(store, clock.now(), undefined)
   expect(review.tokens.map(({ id }) => id)).toEqual(['tok_live'])
   expect(review.nodes).toEqual([
     { tenant: 't', id: 'node_1' as NodeId, name: 'n1', status: 'ready', statusSince: NOW },
@@ -110,4 +110,26 @@ test('lists the tokens and nodes that work again, without anything secret', asyn
   expect(text).toContain('t  tok_live  developer  ci')
   expect(text).toContain('150 open secret writes')
   expect(text).not.toContain('hidden-hash')
+  expect(text).toContain('No server of this machine remembers')
+})
+
+test('lists apart what a server has seen revoked or removed since the backup', async () => {
+  const { store } = await restoredPlatform()
+  await store.fresh()
+  // An id that the backup lacks belongs to a token that was issued and revoked after it.
+  const revoked = new Map(['tok_live', 'tok_past', 'tok_later', 'node_1'].map((id) => [id, LATER]))
+  const review = await reviewRestored(store, clock.now(), revoked)
+  const { epoch, voided } = await declareRestored({ store, clock, ids }, [])
+  const text = restoredText(epoch, voided, review)
+  const sections = text.split('\n\n').filter((part) => /^(Tokens|Nodes|Other)/.test(part))
+  expect(sections.map((part) => part.split('\n')[0])).toEqual([
+    'Tokens that were revoked after the backup and are valid again (1):',
+    'Other tokens that are valid (0):',
+    'Nodes that were removed after the backup and may connect again (1):',
+    'Other nodes that may connect (0):',
+  ])
+  expect(sections[0]).toContain(`tok_live  developer  ci`)
+  expect(sections[0]).toContain(`revoked ${LATER}`)
+  expect(sections[2]).toContain(`removed ${LATER}`)
+  expect(text).not.toMatch(/tok_past|tok_later|No server of this machine/)
 })

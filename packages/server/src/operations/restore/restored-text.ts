@@ -15,17 +15,11 @@ export function restoredText(epoch: StoreEpoch, voided: Voided, review: Review):
     review.newest === undefined
       ? 'The backup has no audit entry, so its time is unknown.'
       : `The newest audit entry in the backup is of ${review.newest}. Later changes are lost: revoke and remove again what was revoked or removed since.`,
-    ...section(
-      'Tokens that are valid',
-      review.tokens,
-      (one) =>
-        `${one.tenant}  ${one.id}  ${one.role}  ${one.name}  created ${one.createdAt}, expires ${one.expiresAt}`,
-    ),
-    ...section(
-      'Nodes that may connect',
-      review.nodes,
-      (one) => `${one.tenant}  ${one.id}  ${one.name}  ${one.status} since ${one.statusSince}`,
-    ),
+    review.isRemembered
+      ? 'The server of this machine remembers what it has seen revoked or removed. What it missed while it did not run is among the others.'
+      : 'No server of this machine remembers what was revoked or removed, so all is listed as not known to be.',
+    ...tokenSections(review),
+    ...nodeSections(review),
     '',
     'Next:',
     '1. Start the servers.',
@@ -35,6 +29,36 @@ export function restoredText(epoch: StoreEpoch, voided: Voided, review: Review):
     '',
   ]
   return lines.join('\n')
+}
+
+function tokenSections({ tokens }: Review): string[] {
+  const line = (one: Review['tokens'][number]): string =>
+    `${one.tenant}  ${one.id}  ${one.role}  ${one.name}  created ${one.createdAt}, expires ${one.expiresAt}`
+  const revoked = tokens.filter(({ revokedAt }) => revokedAt !== undefined)
+  const others = tokens.filter(({ revokedAt }) => revokedAt === undefined)
+  return [
+    ...section(
+      'Tokens that were revoked after the backup and are valid again',
+      revoked,
+      (one) => `${line(one)}, revoked ${one.revokedAt}`,
+    ),
+    ...section('Other tokens that are valid', others, line),
+  ]
+}
+
+function nodeSections({ nodes }: Review): string[] {
+  const line = (one: Review['nodes'][number]): string =>
+    `${one.tenant}  ${one.id}  ${one.name}  ${one.status} since ${one.statusSince}`
+  const removed = nodes.filter(({ removedAt }) => removedAt !== undefined)
+  const others = nodes.filter(({ removedAt }) => removedAt === undefined)
+  return [
+    ...section(
+      'Nodes that were removed after the backup and may connect again',
+      removed,
+      (one) => `${line(one)}, removed ${one.removedAt}`,
+    ),
+    ...section('Other nodes that may connect', others, line),
+  ]
 }
 
 const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`

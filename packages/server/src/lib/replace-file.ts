@@ -1,0 +1,18 @@
+// Replaces a small file so that a crash leaves the old or the new content, never a part.
+
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
+
+/** File mode: only the owner can read and write. */
+const MODE = 0o600
+
+export function replaceFile(path: string, text: string): void {
+  const beside = `${path}.new`
+  const file = openSync(beside, 'w', MODE)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(beside, path)
+}
