@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { renderPages } from '@holdfast/cli/reference/docs'
-import { bundleCli } from './package/bundle-cli.ts'
+import { bundleCli } from './package/bundles/bundle-cli.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const DOCS = join(ROOT, 'docs/cli')

@@ -2,7 +2,7 @@
 // side by side this way (packages/testkit/src/builds/build.ts).
 
 import { argv } from 'node:process'
-import { bundleProcesses } from './package/bundles.ts'
+import { bundleProcesses } from './package/bundles/bundles.ts'
 
 const [, , sources = '', into = ''] = argv
 await bundleProcesses(sources, into)

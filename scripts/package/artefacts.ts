@@ -2,14 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BuiltBundle, Program } from './bundles.ts'
-import { licenceFaults } from './check-licences.ts'
+import type { BuiltBundle, Program } from './bundles/bundles.ts'
+import { licenceFaults } from './shipped/check-licences.ts'
 import { engineBinaries } from './gather-built.ts'
-import { gatherGo } from './gather-go.ts'
-import { binaryNode, gatherNpm } from './gather-npm.ts'
-import { noticeOf } from './notice.ts'
+import { gatherGo } from './shipped/gather-go.ts'
+import { binaryNode, gatherNpm } from './shipped/gather-npm.ts'
+import { noticeOf } from './shipped/notice.ts'
 import { PACKAGE_NAMES, type PackageName } from './package-plan.ts'
-import { type Shipped, uniqueShipped } from './shipped.ts'
+import { type Shipped, uniqueShipped } from './shipped/shipped.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -4,7 +4,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, sep } from 'node:path'
 import { env } from 'node:process'
-import type { BuiltBundle, Program } from './bundles.ts'
+import type { BuiltBundle, Program } from './bundles/bundles.ts'
 import type { Built } from './package-plan.ts'
 import { readUnit } from './units.ts'
 

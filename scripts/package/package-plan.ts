@@ -1,6 +1,6 @@
 // Plans what each package contains, as data: files with their place and mode, dependencies and maintainer scripts.
 
-import type { Program } from './bundles.ts'
+import type { Program } from './bundles/bundles.ts'
 import { DOWNGRADE_CHECK } from './downgrade-check.ts'
 import { type MaintainerScripts, maintainerScripts } from './maintainer-scripts.ts'
 import type { Unit } from './units.ts'

@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { ENGINE_CACHE } from '../gather-built.ts'
-import { REVIEWED } from '../reviewed-licences.ts'
-import type { LicenceText, Shipped } from '../shipped.ts'
+import { REVIEWED } from '../shipped/reviewed-licences.ts'
+import type { LicenceText, Shipped } from '../shipped/shipped.ts'
 import {
   type BasePackage,
   commonLicenceNames,

@@ -9,7 +9,7 @@ import { bundledCli } from '@holdfast/testkit/cli/run-cli'
 import { type CliWorld, startCliWorld } from '@holdfast/testkit/cli/start-world'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeBinaries } from '../../../scripts/package/binary/write-binaries.ts'
-import { bundleAgentBinary } from '../../../scripts/package/bundles.ts'
+import { bundleAgentBinary } from '../../../scripts/package/bundles/bundles.ts'
 import { releaseFacts } from '../../../scripts/package/release-facts.ts'
 
 /** Node copies itself into each binary, 150 MB, while other tests use the disk and the processors. */

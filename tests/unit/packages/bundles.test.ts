@@ -7,10 +7,15 @@ import { execPath } from 'node:process'
 import { promisify } from 'node:util'
 import { makeTempFolder } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type BuiltBundle, buildBundles, PROGRAMS, type Program } from '../../../scripts/package/bundles.ts'
-import { licenceFaults } from '../../../scripts/package/check-licences.ts'
-import { gatherNpm } from '../../../scripts/package/gather-npm.ts'
-import { purlOf } from '../../../scripts/package/shipped.ts'
+import {
+  type BuiltBundle,
+  buildBundles,
+  PROGRAMS,
+  type Program,
+} from '../../../scripts/package/bundles/bundles.ts'
+import { licenceFaults } from '../../../scripts/package/shipped/check-licences.ts'
+import { gatherNpm } from '../../../scripts/package/shipped/gather-npm.ts'
+import { purlOf } from '../../../scripts/package/shipped/shipped.ts'
 
 // Outside of the repository, so that no folder above it has node_modules.
 const folder = makeTempFolder('bundles')

@@ -1,16 +1,16 @@
 // The bill of materials lists what ships, with the hashes of the lock files.
 
 import { describe, expect, test } from 'vitest'
-import { cacheFolder, readGoModules } from '../../../scripts/package/go-components.ts'
+import { cacheFolder, readGoModules } from '../../../scripts/package/shipped/go-components.ts'
 import {
   findLocked,
   nameAt,
   packagePathOf,
   packagesOfBundle,
-} from '../../../scripts/package/npm-components.ts'
-import { sbomOf } from '../../../scripts/package/sbom.ts'
-import { purlOf, type Shipped, uniqueShipped } from '../../../scripts/package/shipped.ts'
-import { isUnused } from '../../../scripts/package/unused-modules.ts'
+} from '../../../scripts/package/shipped/npm-components.ts'
+import { sbomOf } from '../../../scripts/package/shipped/sbom.ts'
+import { purlOf, type Shipped, uniqueShipped } from '../../../scripts/package/shipped/shipped.ts'
+import { isUnused } from '../../../scripts/package/bundles/unused-modules.ts'
 
 describe('npm packages of a bundle', () => {
   const output = (inputs: { readonly [path: string]: number }) => ({

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { makeTempFolder } from '@holdfast/testkit'
 import { afterAll, describe, expect, test } from 'vitest'
-import { licenceFaults } from '../../../scripts/package/check-licences.ts'
+import { licenceFaults } from '../../../scripts/package/shipped/check-licences.ts'
 import {
   commonLicenceNames,
   isCertificate,
@@ -17,8 +17,8 @@ import {
 import { imageArchive } from '../../../scripts/package/image/oci-archive.ts'
 import { planImage } from '../../../scripts/package/image/plan-image.ts'
 import { type TarEntry, tarOf } from '../../../scripts/package/image/tar.ts'
-import { REVIEWED } from '../../../scripts/package/reviewed-licences.ts'
-import { purlOf } from '../../../scripts/package/shipped.ts'
+import { REVIEWED } from '../../../scripts/package/shipped/reviewed-licences.ts'
+import { purlOf } from '../../../scripts/package/shipped/shipped.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const DATE = 1_767_225_600

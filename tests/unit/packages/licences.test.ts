@@ -1,10 +1,10 @@
 // Nothing ships without a known licence that the allow-list contains.
 
 import { describe, expect, test } from 'vitest'
-import { isAllowed, licenceFaults } from '../../../scripts/package/check-licences.ts'
-import { noticeOf } from '../../../scripts/package/notice.ts'
-import { recognizeLicence } from '../../../scripts/package/recognize-licence.ts'
-import type { Shipped } from '../../../scripts/package/shipped.ts'
+import { isAllowed, licenceFaults } from '../../../scripts/package/shipped/check-licences.ts'
+import { noticeOf } from '../../../scripts/package/shipped/notice.ts'
+import { recognizeLicence } from '../../../scripts/package/shipped/recognize-licence.ts'
+import type { Shipped } from '../../../scripts/package/shipped/shipped.ts'
 
 const MIT = `The MIT License (MIT)
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Metafile } from 'esbuild'
 import { bundle } from './bundle.ts'
 
-const CLI = join(import.meta.dirname, '../../packages/cli')
+const CLI = join(import.meta.dirname, '../../../packages/cli')
 const FILE = 'holdfast.mjs'
 
 export async function bundleCli(folder: string): Promise<Metafile> {

