@@ -30,12 +30,12 @@ test.each(NAMES)('finds the %s in this tree and in a folder of bundles', (name) 
   })
 })
 
-test('runs a program of an unpacked package with the Node of the package', () => {
+test('runs a program of unpacked packages from its installed path, with the Node of its package', () => {
   const unpacked = join(folder.path, 'unpacked')
-  write(join(unpacked, PROGRAMS.fencer.bundles))
-  const node = join(unpacked, 'holdfast-agent/node')
-  write(node)
-  expect(programIn(unpacked, 'fencer').node).toBe(node)
+  const main = join(unpacked, 'usr/lib', PROGRAMS.fencer.bundles)
+  const node = join(unpacked, 'usr/lib/holdfast-agent/node')
+  for (const file of [main, node]) write(file)
+  expect(programIn(testedBuild(unpacked), 'fencer')).toMatchObject({ main, node })
 })
 
 test('a copy of the sources has a compile cache of its own', () => {

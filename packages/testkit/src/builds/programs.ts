@@ -1,5 +1,6 @@
-// Where the programs of a build are. A build is a folder: of sources, such as this tree or a copy of it, or of the bundles
-// that packages contain. HOLDFAST_PROGRAMS chooses the build that tests run. See docs/design/packages.md#programs-of-tests
+// Where the programs of a build are. A build is a folder: of sources, such as this tree or a copy of it, of the bundles that
+// packages contain, or of unpacked packages. HOLDFAST_PROGRAMS chooses the build that tests run. See
+// docs/design/packages.md#programs-of-tests
 
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -31,9 +32,15 @@ export interface Program {
   readonly env: { readonly [name: string]: string | undefined }
 }
 
+/** Where packages install programs, below the folder that they are unpacked into. */
+const INSTALLED = 'usr/lib'
+
 /** The build that tests run unless they name another one: the folder in HOLDFAST_PROGRAMS, or this tree. */
-export function testedBuild(folder = env[VARIABLE]): string {
-  return folder === undefined || folder === '' ? ROOT : resolve(ROOT, folder)
+export function testedBuild(named = env[VARIABLE]): string {
+  if (named === undefined || named === '') return ROOT
+  const folder = resolve(ROOT, named)
+  const installed = join(folder, INSTALLED)
+  return existsSync(installed) ? installed : folder
 }
 
 /** Where a folder of sources has its own bundles, which then are the programs of this build. */
@@ -48,7 +55,7 @@ export function programIn(folder: string, program: ProgramName): Program {
   const main = join(build, PROGRAMS[program][hasSources(build) ? 'sources' : 'bundles'])
   if (!existsSync(main))
     throw new Error(
-      `There is no ${program} at ${main}. Build it with scripts/build --bundles, or correct ${VARIABLE}.`,
+      `There is no ${program} at ${main}. Build it with scripts/build --bundles, unpack packages with scripts/package/unpack, or correct ${VARIABLE}.`,
     )
   return { node: nodeOf(build, main), main, env: environmentOf(build) }
 }
