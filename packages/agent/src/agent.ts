@@ -69,6 +69,8 @@ export interface AgentOptions extends VolumeOptions {
   readonly disk?: DiskReader
   /** How often unused images are removed. */
   readonly imageCheckMs?: number
+  /** The clock for the ages of images, in milliseconds since 1970; by default that of the machine. */
+  imageNow?(): number
   /** The node's router; undefined: this node routes nothing. */
   readonly router?: RouterAdmin
   /** The address at which the tenant's other nodes reach this node's router. */
@@ -306,6 +308,7 @@ function startNode(
   const { tenant } = state
   const { statuses } = parts
   const { registryCredential, containerEnvironment, reportOrphans } = server
+  const { imageNow = Date.now } = options
   const readiness = createReadiness({ engine, statuses, now: () => Date.now(), log })
   const places = { volumes: join(folder, MOUNT_POINTS), cgroup: options.cgroup ?? WRITERS_CGROUP }
   const { explainKill } = parts.gate
@@ -317,12 +320,13 @@ function startNode(
     tenant,
     registryCredential,
     onNetwork: addresses.setSubnet,
-    onPull: (reference) => pulls.notePull(reference, Date.now()),
+    onPull: (reference) => pulls.notePull(reference, imageNow()),
     onPullFailed: () => void collector?.check(),
     log,
   })
   const images = createImageKeeper({ requisites, engine, log })
-  const collector = startCollector({ engine, pulls, images, requisites, ...parts, log }, options.imageCheckMs)
+  const collected = { engine, pulls, images, requisites, ...parts, now: imageNow, log }
+  const collector = startCollector(collected, options.imageCheckMs)
   const converger = startConverging({
     ...parts,
     failedLogs,

@@ -17,12 +17,13 @@ interface CollectorParts {
   readonly desiredSet: Pick<DesiredSet, 'desired' | 'isKnown'>
   /** Undefined: no disk is measured, and no image removed. */
   readonly readDisk: (() => Promise<DiskUse | undefined>) | undefined
+  now(): number
   readonly log: Logger
 }
 
 /** Before the desired set is known, every image may be needed. */
 export function startCollector(
-  { engine, pulls, images, requisites, desiredSet, readDisk, log }: CollectorParts,
+  { engine, pulls, images, requisites, desiredSet, readDisk, now, log }: CollectorParts,
   checkMs: number | undefined,
 ): ImageCollector | undefined {
   if (readDisk === undefined) return undefined
@@ -37,7 +38,7 @@ export function startCollector(
     usedImages,
     readDisk,
     onRemoved: requisites.forget,
-    now: Date.now,
+    now,
     checkMs,
     log,
   })

@@ -6,6 +6,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { env } from 'node:process'
+import { killCgroup } from '../lab/cgroup-tree.ts'
 import { LAB_ADDRESSES } from '../lab/lab-network.ts'
 import { type LabPlace, startInPlace } from '../lab/lab-place.ts'
 import { engineBinary } from './engine-binaries.ts'
@@ -30,6 +31,8 @@ export interface DockerEngine {
   /** Sends SIGSTOP to dockerd, which then accepts connections and answers nothing. */
   pause(): void
   resume(): void
+  /** Ends dockerd by SIGTERM, and then every container. */
+  end(): Promise<void>
   /** Starts a killed dockerd and containerd, or restarts a running dockerd; resolves when dockerd answers. */
   restart(): Promise<void>
   /** Kills containerd with SIGKILL; dockerd and the containers keep running. */
@@ -85,6 +88,10 @@ export async function launchDockerEngine(
     kill: () => dockerd.kill(),
     pause: () => dockerd.pause(),
     resume: () => dockerd.resume(),
+    end: async () => {
+      await dockerd.terminate()
+      killCgroup(containersOf(place))
+    },
     restart: async () => {
       await dockerd.kill()
       if (containerd.hasExited()) containerd = await startContainerd()

@@ -46,6 +46,7 @@ type Installed =
   | 'nsenter'
   | 'mount'
   | 'umount'
+  | 'fallocate'
   | 'losetup'
   | 'chrt'
   | 'mkfs.btrfs'

@@ -2,7 +2,11 @@
 // files. Tests are isolated by name (unique-names.ts). No test stops a shared engine; it ends with the process.
 
 import type { DockerLine } from './docker-engine.ts'
-import { type StandaloneDockerEngine, startDockerEngine } from './start-docker-engine.ts'
+import {
+  type DockerEngineOptions,
+  type StandaloneDockerEngine,
+  startDockerEngine,
+} from './start-docker-engine.ts'
 import { type EtcdCluster, startEtcd } from './start-etcd.ts'
 import { type Registry, startRegistry } from './start-registry.ts'
 import { type SecretsStore, startSecretsStore } from './start-secrets-store.ts'
@@ -59,7 +63,10 @@ export function sharedDocker(line: DockerLine): Promise<DockerWithRegistry> {
   return found
 }
 
-export async function startDockerWithRegistry(line: DockerLine): Promise<DockerWithRegistry> {
-  const docker = await startDockerEngine({ line })
+export async function startDockerWithRegistry(
+  line: DockerLine,
+  options: Omit<DockerEngineOptions, 'line'> = {},
+): Promise<DockerWithRegistry> {
+  const docker = await startDockerEngine({ ...options, line })
   return { docker, registry: await startRegistry({ address: docker.hostAddress }) }
 }

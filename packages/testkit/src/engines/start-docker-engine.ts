@@ -1,5 +1,6 @@
 // A real Docker Engine in its own network namespace, for tests that need only one machine.
 
+import { attachBounded } from '../lab/bounded-disk.ts'
 import { layWire, plugIn, wireEnd } from '../lab/lab-network.ts'
 import { caddyPlace } from '../lab/lab-node.ts'
 import { placeAt } from '../lab/lab-place.ts'
@@ -14,6 +15,8 @@ import { type CaddyService, launchCaddy } from './start-caddy.ts'
 
 export interface DockerEngineOptions extends EngineSettings {
   readonly line: DockerLine
+  /** The size of the engine's disk; by default it shares that of this machine. */
+  readonly diskBytes?: number
 }
 
 export interface StandaloneDockerEngine extends DockerEngine {
@@ -38,6 +41,7 @@ export async function startDockerEngine(options: DockerEngineOptions): Promise<S
     const wire = layWire(slot)
     plugIn(wire, 1)
     const place = placeAt(slot, 1, wireEnd(wire, 1))
+    if (options.diskBytes !== undefined) await attachBounded(place, options.diskBytes)
     const engine = await launchDockerEngine(place, options.line, options)
     let caddy: CaddyService | undefined
     const startCaddy = async () => {

@@ -1,10 +1,11 @@
 // A small file system that can be filled to the last byte and emptied again. Needs root.
 
 import { execFileSync } from 'node:child_process'
-import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs'
+import { mkdtempSync, rmdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engineBinary } from '@holdfast/testkit'
+import { fillUp } from '@holdfast/testkit/lab/bounded-disk'
 
 export interface TinyDisk {
   readonly path: string
@@ -13,8 +14,6 @@ export interface TinyDisk {
   makeRoom(): void
   remove(): void
 }
-
-const BLOCK = Buffer.alloc(4_096)
 
 export function mountTinyDisk(kibibytes: number): TinyDisk {
   // The folder's name does not match the cleanup of temporary folders, because a mount point cannot be removed like a
@@ -30,15 +29,4 @@ export function mountTinyDisk(kibibytes: number): TinyDisk {
   }
   process.once('exit', remove)
   return { path, remove, fill: () => fillUp(filler), makeRoom: () => rmSync(filler) }
-}
-
-function fillUp(file: string): void {
-  const descriptor = openSync(file, 'w')
-  try {
-    for (;;) writeSync(descriptor, BLOCK)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
-  } finally {
-    closeSync(descriptor)
-  }
 }

@@ -43,7 +43,7 @@ export function makeDisks(slot: LabSlot): LabDisks {
   makeFile(`${root}.img`, ALL_BYTES)
   runCommand(engineBinary('mkfs.btrfs'), ['--quiet', `${root}.img`])
   // The lab itself survives no crash of this machine, so its own file system needs no barriers.
-  mount(`${root}.img`, root, 'nobarrier')
+  mountDisk(`${root}.img`, root, 'nobarrier')
   const imageOf = ({ index }: LabPlace): string => join(root, `n${index}.img`)
   const cloneOf = (place: LabPlace): string => `${imageOf(place)}.clone`
   const folderOf = ({ folder }: LabPlace): string => join(folder, 'disk')
@@ -51,17 +51,18 @@ export function makeDisks(slot: LabSlot): LabDisks {
     folderOf,
     attach: async (place) => {
       mkdirSync(folderOf(place), { recursive: true })
-      if (!existsSync(imageOf(place))) formatDisk(imageOf(place))
+      if (!existsSync(imageOf(place))) formatDisk(imageOf(place), DISK_BYTES)
       await untilReleased(imageOf(place), folderOf(place))
-      mount(imageOf(place), folderOf(place))
+      mountDisk(imageOf(place), folderOf(place))
     },
     cut: (place) => copyFileSync(imageOf(place), cloneOf(place), constants.COPYFILE_FICLONE_FORCE),
     replace: (place) => renameSync(cloneOf(place), imageOf(place)),
   }
 }
 
-function formatDisk(image: string): void {
-  makeFile(image, DISK_BYTES)
+/** Makes a sparse image with an ext4 file system. */
+export function formatDisk(image: string, bytes: number): void {
+  makeFile(image, bytes)
   runCommand(engineBinary('mkfs.ext4'), ['-q', '-m', '0', image])
 }
 
@@ -70,12 +71,12 @@ function makeFile(path: string, bytes: number): void {
   truncateSync(path, bytes)
 }
 
-function mount(image: string, folder: string, ...options: string[]): void {
+export function mountDisk(image: string, folder: string, ...options: string[]): void {
   runCommand(engineBinary('mount'), ['-o', ['loop', 'noatime', ...options].join(), image, folder])
 }
 
 /** A detached mount exists until the kernel has ended its last user, and then writes what it still has in memory. */
-async function untilReleased(image: string, folder: string): Promise<void> {
+export async function untilReleased(image: string, folder: string): Promise<void> {
   const isReleased = (): boolean => {
     const files = runCommand(engineBinary('losetup'), ['--list', '--noheadings', '--output', 'BACK-FILE'])
     return !files.split('\n').some((line) => line.startsWith(image) || line.startsWith(`${folder}/`))
