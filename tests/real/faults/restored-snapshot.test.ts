@@ -10,6 +10,7 @@ import {
   type DesiredItem,
   defined,
   joinTemplates,
+  type TenantId,
 } from '@holdfast/contract'
 import { aContainer } from '@holdfast/core/node/node-items.fixture'
 import { openKnownStoreFile } from '@holdfast/server/lifecycle/known-store-file'
@@ -22,9 +23,15 @@ import { type EtcdCluster, makeTempFolder, startEtcd, uniqueName, waitUntil } fr
 import { TENTH } from '@holdfast/testkit/controllers/timings'
 import { type EtcdRestore, takeSnapshot } from '@holdfast/testkit/faults/etcd-snapshot'
 import { inRun } from '@holdfast/testkit/long-run'
-import { openRaw } from '@holdfast/testkit/session/raw-agent'
-import { addTenant, anAssignment, enroll, place } from '@holdfast/testkit/session/session-records'
-import { startTestGateway } from '@holdfast/testkit/session/start-gateway'
+import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
+import {
+  addTenant,
+  anAssignment,
+  type EnrolledNode,
+  enroll,
+  place,
+} from '@holdfast/testkit/session/session-records'
+import { startTestGateway, type TestGateway } from '@holdfast/testkit/session/start-gateway'
 import { openTestStore } from '@holdfast/testkit/store/open-test-store'
 import pino from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -63,17 +70,19 @@ async function restoreOnce(how: EtcdRestore): Promise<void> {
   await away.stop()
   const gateway = await startTestGateway(options)
   const owner = await addTenant(gateway.store)
-  const node = await enroll(gateway.store, owner)
+  const enrolled = [1, 2, 3, 4].map(() => enroll(gateway.store, owner))
+  const nodes = await Promise.all(enrolled)
   const snapshot = await takeSnapshot(cluster)
 
-  const assignment = anAssignment(node.nodeId)
-  await place(gateway.store, owner, [assignment])
-  const agent = await agentOf(node.nodeId, assignment.id)
-  agent.receive(await openRaw(gateway.url, node))
-  expect([agent.known(), agent.removed()]).toEqual([1, 0])
-  await gateway.stop()
+  const agents = await Promise.all(nodes.map((node) => assignedAgent(gateway, owner, node)))
+  const [up, restarted, absent, late] = agents
+  if (up === undefined || restarted === undefined || absent === undefined || late === undefined)
+    throw new Error('no agent')
+  for (const agent of agents) expect(agent.counts()).toEqual([1, 0])
+  for (const agent of [restarted, absent, late]) agent.disconnect()
   await Promise.all([running.beat(), stopped.beat()])
   await stopped.stop()
+  await gateway.store.fresh()
   await snapshot.restore(how)
 
   // One server was up, one has its file, and one knows nothing that the snapshot lacks.
@@ -84,16 +93,16 @@ async function restoreOnce(how: EtcdRestore): Promise<void> {
   await expect(stopped.start()).rejects.toMatchObject({ name: 'RestoredStoreError' })
   if (how.token !== undefined)
     await expect(away.start()).rejects.toMatchObject({ name: 'RestoredStoreError' })
+  // The session that stayed open received nothing that removes, before its server ended.
+  await expect(gateway.store.fresh()).rejects.toMatchObject({ name: 'StoreUnavailableError' })
+  expect(up.received().filter((message) => 'gone' in message && message.gone.length > 0)).toEqual([])
+  await gateway.stop()
 
   const unaware = await startTestGateway(options)
-  for (let minute = 0; minute < 2; minute += 1) {
-    const session = await openRaw(unaware.url, node)
-    agent.receive(session)
-    session.close()
-  }
-  await agent.restart()
-  agent.receive(await openRaw(unaware.url, node))
-  expect([agent.known(), agent.removed()]).toEqual([1, 0])
+  await restarted.restart()
+  for (let minute = 0; minute < 3; minute += 1)
+    for (const agent of [up, restarted]) await agent.connect(unaware)
+  for (const agent of agents) expect(agent.counts()).toEqual([1, 0])
   await unaware.stop()
 
   const operator = await openTestStore(options)
@@ -103,13 +112,38 @@ async function restoreOnce(how: EtcdRestore): Promise<void> {
   await running.beat()
   await running.stop()
   const declared = await startTestGateway(options)
-  agent.receive(await openRaw(declared.url, node))
-  expect([agent.known(), agent.removed()]).toEqual([1, 0])
+  for (let minute = 0; minute < 3; minute += 1)
+    for (const agent of [up, restarted, absent]) await agent.connect(declared)
+  for (const agent of agents) expect(agent.counts()).toEqual([1, 0])
   expect(await confirmRestored({ store: declared.store }, undefined)).toBe('confirmed')
   await declared.store.fresh()
-  for (let minute = 0; minute < 2; minute += 1) agent.receive(await openRaw(declared.url, node))
-  expect([agent.known(), agent.removed()]).toEqual([0, 1])
+  // The agent that was away all the time connects after the confirmation, which is for it as well.
+  for (let minute = 0; minute < 2; minute += 1) for (const agent of agents) await agent.connect(declared)
+  for (const agent of agents) expect(agent.counts()).toEqual([0, 1])
   await declared.stop()
+}
+
+/** The agent of a node with one assignment that the snapshot lacks, connected to the gateway. */
+async function assignedAgent(gateway: TestGateway, owner: TenantId, node: EnrolledNode) {
+  const assignment = anAssignment(node.nodeId)
+  await place(gateway.store, owner, [assignment])
+  const agent = await agentOf(node.nodeId, assignment.id)
+  let session: OpenAgent | undefined
+  const connect = async (to: TestGateway): Promise<void> => {
+    session?.close()
+    session = await openRaw(to.url, node)
+    agent.receive(session)
+  }
+  await connect(gateway)
+  return {
+    connect,
+    disconnect: () => session?.close(),
+    /** The messages of the newest session. */
+    received: () => session?.heard ?? [],
+    restart: agent.restart,
+    /** The desired items, and the containers that would be removed now. */
+    counts: () => [agent.known(), agent.removed()],
+  }
 }
 
 interface ServerOptions {

@@ -7,7 +7,14 @@ import type { Clock, IdSource } from '../ports/clock.ts'
 import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
 import { type Cache, startCache } from './cache/cache.ts'
 import { createCurrentRevision } from './cache/freshness.ts'
-import type { CachedRecord, Change, Decoding, OnUnreadable, SizedKey } from './cache/record-index.ts'
+import type {
+  CachedRecord,
+  Change,
+  Decoding,
+  OnUnreadable,
+  RecordIndex,
+  SizedKey,
+} from './cache/record-index.ts'
 import { type Committer, createCommitter } from './commit/committer.ts'
 import type { GroupCommitOptions } from './commit/group-commit.ts'
 import { decodeRecord } from './encode.ts'
@@ -15,6 +22,7 @@ import { epochAddress, guardEpoch } from './epoch.ts'
 import { formatAddress, NewerFormatError } from './format.ts'
 import { guardHistory } from './history-guard.ts'
 import { createKeyspace, type Keyspace } from './keys.ts'
+import { findLostHeartbeats } from './listed-chains.ts'
 import type { Finalize } from './next-format.ts'
 import { FORMS, newestForm, type RecordForm } from './records/collection.ts'
 import { audit, type Collection } from './records.ts'
@@ -102,7 +110,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const history = guardHistory(options.engine, options.onRestored)
   const { engine } = history
   const keyspace = createKeyspace(options.root)
-  const cache = await startCache(engine, keyspace, { reads, onUnreadable })
+  const accepts = (before: RecordIndex, listed: RecordIndex): boolean => {
+    const lost = findLostHeartbeats(before, listed)
+    if (lost !== undefined) history.fail(lost)
+    return history.fault === undefined
+  }
+  const cache = await startCache(engine, keyspace, { reads, onUnreadable }, accepts)
   const format = guardFormat(cache, reads, options.onNewerFormat)
   const epoch = guardEpoch(cache, history.fail)
   const requireUsable = (): void => {

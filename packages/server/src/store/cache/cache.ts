@@ -27,10 +27,12 @@ export interface Cache {
   close(): void
 }
 
+/** `accepts` is asked before a listing replaces what the cache has; the first one replaces nothing. */
 export async function startCache(
   engine: KeyValueEngine,
   keyspace: Keyspace,
   decoding: Decoding,
+  accepts: (before: RecordIndex, listed: RecordIndex) => boolean = () => true,
 ): Promise<Cache> {
   const gate = createRevisionGate()
   const listeners = new Set<Listener>()
@@ -48,7 +50,8 @@ export async function startCache(
   }
   const load = async (): Promise<void> => {
     const listed = await listEverything(engine, keyspace, decoding)
-    if (closed) return
+    // A listing that is not accepted is of another history: the cache stays as it was.
+    if (closed || !accepts(index, listed.index)) return
     const before = index
     index = listed.index
     watch = engine.watch({
