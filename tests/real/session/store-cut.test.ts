@@ -2,16 +2,16 @@
 // called unreachable; while none does, no session ends (docs/design/liveness.md#cut-off).
 
 import { reconnectDelayMs } from '@holdfast/agent/session/reconnect-delay'
-import { type SessionTimes, startSession } from '@holdfast/agent/session/start-session'
+import type { SessionTimes } from '@holdfast/agent/session/start-session'
 import { type Certificates, makeCertificates, sharedEtcd, waitUntil } from '@holdfast/testkit'
 import { startBalancer } from '@holdfast/testkit/builds/balancer'
 import { inRun, LONG } from '@holdfast/testkit/long-run'
 import { gatewaysForTest } from '@holdfast/testkit/session/gateways'
 import { nodeRecord } from '@holdfast/testkit/session/read-records'
+import { runAgent } from '@holdfast/testkit/session/run-agent'
 import { addTenant, type EnrolledNode, enroll } from '@holdfast/testkit/session/session-records'
 import type { TestGateway } from '@holdfast/testkit/session/start-gateway'
 import { type ProxiedCluster, proxyCluster } from '@holdfast/testkit/store/proxied-cluster'
-import { pino } from 'pino'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 /** CI uses a fifth of the shipped times, the long run the shipped ones. */
@@ -73,7 +73,8 @@ async function startWorld(): Promise<World> {
   const tenant = await addTenant(store)
   const nodes: EnrolledNode[] = []
   for (let index = 0; index < AGENTS; index += 1) nodes.push(await enroll(store, tenant))
-  for (const node of nodes) runAgent(balancer.url, node)
+  const place = { server: balancer.url, ca: certificates.pem('ca.crt') }
+  for (const node of nodes) runAgent(place, node, AGENT_TIMES)
   await waitUntil(
     () => sessionsOf(gateways) === AGENTS && gateways.every(({ gateway }) => gateway.sessions > 0),
     {
@@ -88,38 +89,6 @@ const sessionsOf = (gateways: readonly TestGateway[]): number =>
   gateways.reduce((sum, { gateway }) => sum + gateway.sessions, 0)
 const cutOf = (gateways: readonly TestGateway[]): number =>
   gateways.reduce((sum, { gateway }) => sum + gateway.counts.sessionsCut, 0)
-
-function runAgent(
-  server: string,
-  { nodeId, tenant, generation, identityKey, openingKey }: EnrolledNode,
-): void {
-  const engineVersion = { version: '29.0.0', apiVersion: '1.52' }
-  const session = startSession(
-    {
-      state: {
-        ...{
-          server,
-          ca: certificates.pem('ca.crt'),
-          nodeId,
-          nodeName: 'n',
-          tenant,
-          generation,
-          engineVersion,
-        },
-        ...{ labels: {}, engine: '', identityKey, encryptionKey: openingKey },
-      },
-      machine: () => ({
-        ...{ bootId: 'boot-1', version: '0.1.0', capabilities: [], labels: {}, engine: engineVersion },
-        capacity: { cpuMillis: 2_000, memoryBytes: 2 ** 32 },
-      }),
-      log: pino({ level: 'silent' }),
-      onDesired: () => {},
-      containers: async () => [],
-    },
-    AGENT_TIMES,
-  )
-  onTestFinished(() => session.close())
-}
 
 /** Waits for a time in which nothing must happen. */
 async function pass(ms: number, check: () => void): Promise<void> {
