@@ -165,6 +165,15 @@ test('lists what nodes keep, and nodes that could not be observed apart from tho
   await report(0, { quarantined: [kept(1), kept(2, 700)] })
 })
 
+test('deletes nothing if the data is not the one that the caller has seen', async () => {
+  const [seen] = (await list())['items'] as unknown as { epoch: number; revision: number }[]
+  const stale = await api.delete(`${path}/2`, { 'if-match': '"7"' })
+  expect([stale.status, stale.codes, seen?.epoch]).toEqual([412, ['revision_conflict'], 2])
+  expect(stale.body['expected']).toContain(`"${seen?.revision}"`)
+  expect(await list()).toMatchObject({ items: [{ epoch: 2 }, { epoch: 1 }] })
+  expect(await audited()).toEqual([])
+})
+
 const other = (id: string) => `/api/v1/tenants/${tenant}/volumes/${id}/divergences`
 
 test('refuses what it cannot find or reach, and stores nothing', async () => {

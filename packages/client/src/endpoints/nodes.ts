@@ -21,6 +21,8 @@ export interface MetricsQuery {
   readonly since?: string
 }
 
+type NodeActOptions = IntentOptions & ConditionalOptions
+
 const ALL = '/nodes'
 const one = (id: string): string => `${ALL}/${segment(id)}`
 
@@ -40,10 +42,11 @@ export function nodeCalls({ get, post, write }: Calls) {
       get(`${one(id)}/metrics`, nodeMetricsShape, { ...query }, options),
     issueJoinToken: (request: Infer<typeof newJoinTokenShape>, options?: IntentOptions) =>
       post(`${ALL}/join-tokens`, { ...request }, issuedJoinTokenShape, options),
-    cordon: (id: string, options?: IntentOptions) => post(`${one(id)}/cordon`, undefined, nodeShape, options),
-    uncordon: (id: string, options?: IntentOptions) =>
+    cordon: (id: string, options?: NodeActOptions) =>
+      post(`${one(id)}/cordon`, undefined, nodeShape, options),
+    uncordon: (id: string, options?: NodeActOptions) =>
       post(`${one(id)}/uncordon`, undefined, nodeShape, options),
-    drain: (id: string, options?: IntentOptions) => post(`${one(id)}/drain`, undefined, nodeShape, options),
+    drain: (id: string, options?: NodeActOptions) => post(`${one(id)}/drain`, undefined, nodeShape, options),
     setControlPlane: (id: string, controlPlane: boolean, options?: ConditionalOptions) =>
       write('PATCH', one(id), nodeShape, { body: { controlPlane } }, options),
     remove: (
@@ -51,7 +54,7 @@ export function nodeCalls({ get, post, write }: Calls) {
       { force = false }: { readonly force?: boolean } = {},
       options?: ConditionalOptions,
     ) => write('DELETE', one(id), nodeShape, { query: { force } }, options),
-    releaseClaim: (nodeName: string, options?: CallOptions) =>
+    releaseClaim: (nodeName: string, options?: ConditionalOptions) =>
       write('DELETE', `${one(nodeName)}/claim`, nodeShape, {}, options),
   }
 }

@@ -51,7 +51,7 @@ export function tenantCalls({ get, post, write }: Calls) {
       get(`${one(tenant)}/tokens`, pageShape(tokenShape), { ...page }, options),
     issueToken: (tenant: string, request: NewToken, options?: IntentOptions) =>
       post(`${one(tenant)}/tokens`, { ...request }, issuedTokenShape, options),
-    revokeToken: (tenant: string, id: string, options?: CallOptions) =>
+    revokeToken: (tenant: string, id: string, options?: ConditionalOptions) =>
       write('DELETE', `${one(tenant)}/tokens/${segment(id)}`, tokenShape, {}, options),
     /** Reads the tenant, token, role and permitted actions of the caller. */
     me: (options?: CallOptions) => get('/me', meShape, {}, options),

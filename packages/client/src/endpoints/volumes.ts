@@ -125,6 +125,8 @@ export interface OfNode extends CallOptions {
   readonly node?: string | undefined
 }
 
+type RemoveOptions = OfNode & ConditionalOptions
+
 function divergenceCalls({ get, write, dryRun }: Calls, connection: Connection, within: Within) {
   const kept = (id: VolumeId, epoch: number): string => `${one(id)}/divergences/${epoch}`
   return {
@@ -139,11 +141,11 @@ function divergenceCalls({ get, write, dryRun }: Calls, connection: Connection, 
       within(kept(id, epoch), (path) =>
         openBytes(connection, { method: 'GET', path, query: { node }, repeat: 'safe', signal }, ARCHIVE),
       ),
-    remove: (id: VolumeId, epoch: number, { node, ...options }: OfNode = {}) =>
+    remove: (id: VolumeId, epoch: number, { node, ...options }: RemoveOptions = {}) =>
       within(kept(id, epoch), (path) =>
         write('DELETE', path, deletedDivergenceShape, { query: { node } }, options),
       ),
-    planRemove: (id: VolumeId, epoch: number, { node, ...options }: OfNode = {}) =>
+    planRemove: (id: VolumeId, epoch: number, { node, ...options }: RemoveOptions = {}) =>
       within(kept(id, epoch), (path) => dryRun('DELETE', path, deletedPlan, { query: { node } }, options)),
   }
 }

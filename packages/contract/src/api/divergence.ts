@@ -38,6 +38,8 @@ export const divergenceShape = object({
   keptUntil: string(),
   /** Why the data cannot be downloaded or deleted now; null if it can. */
   unavailable: nullable(object(obstacle)),
+  /** Another one after the node has kept further data of the epoch. `If-Match` of a deletion compares it. */
+  revision: optional(integer()),
 })
 export type Divergence = Infer<typeof divergenceShape>
 

@@ -148,6 +148,8 @@ export const nodeShape = object({
   lastHeardAt: optional(nullable(string())),
   /** Since when the node has its status. */
   since: optional(string()),
+  /** The revision of the record, which `If-Match` compares. Absent in answers to changes. */
+  revision: optional(integer()),
 })
 export type Node = Infer<typeof nodeShape>
 

@@ -51,6 +51,15 @@ test('counts several states of one epoch on one node as one divergence, from the
   ])
 })
 
+test('has another revision once the node keeps further data of the epoch', () => {
+  const revisionOf = (...states: QuarantinedCopy[]) =>
+    find([node('a', { pool: { quarantined: states } })]).items[0]?.revision
+  expect(revisionOf(kept(1))).toBe(Date.parse(SINCE))
+  expect(revisionOf(kept(1), kept(2))).toBe(Date.parse(SINCE))
+  const later = '2026-01-05T00:00:00.000Z'
+  expect(revisionOf(kept(1), kept(1, { since: later }))).toBe(Date.parse(later))
+})
+
 test.each([
   ['with a session', {}, undefined],
   ['that is silent', { isHeard: false }, 'node_unreachable'],

@@ -70,6 +70,7 @@ function keptBy({ id }: DivergedVolume, node: KeepingNode): Divergence[] {
       keptSince,
       keptUntil: new Date(Date.parse(keptSince) + QUARANTINE_MS).toISOString(),
       unavailable: reason === undefined ? null : { reason, message: messageOf(node.name, reason) },
+      revision: Math.max(...states.map(({ since }) => Date.parse(since))),
     }
   })
 }

@@ -19,6 +19,7 @@ export function requireValue<T>(result: Result<T>): T {
 
 const UNAUTHENTICATED = 401
 const NOT_FOUND = 404
+const PRECONDITION_FAILED = 412
 
 export const isSignedOut = (error: unknown): boolean => statusOf(error) === UNAUTHENTICATED
 export const isNotFound = (error: unknown): boolean => statusOf(error) === NOT_FOUND
@@ -40,7 +41,11 @@ export function explainFailure(error: unknown): FailureText {
   const { failure } = error
   switch (failure.kind) {
     case 'rejected':
-      return { title: failure.rejections[0]?.why ?? texts.failures.rejected, rejections: failure.rejections }
+      return {
+        title: failure.rejections[0]?.why ?? texts.failures.rejected,
+        rejections: failure.rejections,
+        ...(failure.status === PRECONDITION_FAILED ? { next: texts.failures.conflictNext } : {}),
+      }
     case 'unreachable':
       return {
         title: texts.failures.unreachable,

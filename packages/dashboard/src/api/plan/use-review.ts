@@ -6,6 +6,7 @@ import { type QueryClient, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useState } from 'react'
 import { CallError, explainFailure, type FailureText } from '../failure.ts'
 import { keys } from '../keys.ts'
+import { matching } from '../matching.ts'
 import { type Session, useSession, whyClosed } from '../session.tsx'
 import { type Change, isSamePlan, type Planned } from './change.ts'
 import { isConflict, type OtherChange, readOtherChange } from './other-change.ts'
@@ -98,9 +99,6 @@ async function check({ client }: Session, change: Change, signal?: AbortSignal):
     throw new ConflictError(await readOtherChange(client, change, stored.value))
   throw new CallError(planned.failure)
 }
-
-const matching = (revision: number | undefined) =>
-  revision === undefined ? {} : { ifMatch: String(revision) }
 
 interface Tools {
   readonly session: Session

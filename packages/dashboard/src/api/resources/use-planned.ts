@@ -20,7 +20,8 @@ export interface PlannedChange<T extends DryRun> {
   /** False while the change is not chosen yet. */
   readonly chosen?: boolean
   plan(options: { readonly signal: AbortSignal }): Promise<Result<T>>
-  readonly ask: Ask
+  /** Sends the change that the person has confirmed. `shown` is the plan that the person read. */
+  ask(idempotencyKey: string, shown: T): ReturnType<Ask>
 }
 
 export interface Planned<T extends DryRun> {
@@ -45,12 +46,12 @@ export function usePlanned<T extends DryRun>(change: PlannedChange<T>): Planned<
     queryFn: async ({ signal }) => requireValue(await plan({ signal })),
   })
   const confirm = async (): Promise<void> => {
-    const shown = effectsOf(query.data)
+    const shown = query.data
     setCheck('running')
     const { data, isError } = await query.refetch()
-    const differs = isError || effectsOf(data) !== shown
+    const differs = isError || effectsOf(data) !== effectsOf(shown)
     setCheck(differs && !isError ? 'changed' : 'none')
-    if (!differs) write.run(ask)
+    if (!differs && shown !== undefined) write.run((key) => ask(key, shown))
   }
   return {
     closed: write.closed,

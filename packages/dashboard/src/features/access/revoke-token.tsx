@@ -2,6 +2,7 @@
 
 import type { Token } from '@holdfast/contract'
 import { keys } from '../../api/keys.ts'
+import { NEVER_CHANGES } from '../../api/matching.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
@@ -27,7 +28,7 @@ export function RevokeToken({ token: { id, name }, onDone, onClose }: Props) {
     needs: 'tokens:write',
     stale: useStale(),
     plan: (options) => client.dryRuns.revokeToken(tenant, id, options),
-    ask: () => client.tenants.revokeToken(tenant, id).then(afterSuccess(finish)),
+    ask: () => client.tenants.revokeToken(tenant, id, NEVER_CHANGES).then(afterSuccess(finish)),
   })
   return (
     <PlannedDialog

@@ -4,6 +4,7 @@ import type { Backup } from '@holdfast/contract'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
+import { NEVER_CHANGES } from '../../api/matching.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
@@ -51,7 +52,7 @@ function Confirm({ backup: { id, deploymentName: name }, onDone, onClose }: Prop
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.backups.dryRuns.remove(id, options),
-    ask: () => client.backups.remove(id).then(afterSuccess(leave)),
+    ask: () => client.backups.remove(id, NEVER_CHANGES).then(afterSuccess(leave)),
   })
   return (
     <PlannedDialog

@@ -3,6 +3,8 @@
 import type { Backup } from '@holdfast/contract'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
+import { matching } from '../../api/matching.ts'
+import { planRestore } from '../../api/resources/plan-restore.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess, useWrite } from '../../api/resources/use-write.ts'
 import { useSession } from '../../api/session.tsx'
@@ -41,10 +43,10 @@ function Confirm({ backup, onDone, onClose }: Props & { onClose(): void }) {
     queryKey: keys.plan(tenant, 'restore', id),
     needs: NEEDS,
     stale: useStale(),
-    plan: (options) => client.backups.dryRuns.restore(id, options),
-    ask: (idempotencyKey) =>
+    plan: (options) => planRestore(client, backup, options),
+    ask: (idempotencyKey, shown) =>
       client.backups
-        .restore(id, { idempotencyKey })
+        .restore(id, { idempotencyKey, ...matching(shown.revision) })
         .then(afterSuccess(() => onDone(backupTexts.restored(name)))),
   })
   return (

@@ -2,8 +2,10 @@
 
 import type { Effects, Node } from '@holdfast/contract'
 import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
+import { afterConflict, matching } from '../../api/matching.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
 import { mayDo, useSession } from '../../api/session.tsx'
 import type { Cordon } from '../../api/use-cordon.ts'
@@ -51,8 +53,9 @@ function Progress({ node, cordon }: { readonly node: Node; readonly cordon: Cord
   )
 }
 
-function Planned({ node: { id, name } }: { readonly node: Node }) {
+function Planned({ node: { id, name, revision } }: { readonly node: Node }) {
   const { client, tenant } = useSession()
+  const queries = useQueryClient()
   const [chosen, setChosen] = useState(false)
   const { answer, failure, closed, outcome, confirm } = usePlanned({
     queryKey: keys.plan(tenant, 'drain', id),
@@ -60,7 +63,10 @@ function Planned({ node: { id, name } }: { readonly node: Node }) {
     stale: useStale(),
     chosen,
     plan: (options) => client.dryRuns.changeNode(id, 'drain', options),
-    ask: (idempotencyKey) => client.nodes.drain(id, { idempotencyKey }),
+    ask: (idempotencyKey) =>
+      client.nodes
+        .drain(id, { idempotencyKey, ...matching(revision) })
+        .then(afterConflict(() => void queries.invalidateQueries({ queryKey: keys.nodes(tenant, id) }))),
   })
   const effects = answer?.plan.effects
   if (!chosen)

@@ -3,6 +3,7 @@
 import type { Node } from '@holdfast/contract'
 import { useState } from 'react'
 import { keys } from '../../api/keys.ts'
+import { matching } from '../../api/matching.ts'
 import { usePlanned } from '../../api/resources/use-planned.ts'
 import { afterSuccess } from '../../api/resources/use-write.ts'
 import { useSession, whyClosed } from '../../api/session.tsx'
@@ -51,7 +52,7 @@ interface DialogProps {
   onClose(): void
 }
 
-function Confirm({ node: { id, name }, onDone, onClose }: DialogProps) {
+function Confirm({ node: { id, name, revision }, onDone, onClose }: DialogProps) {
   const { client, tenant } = useSession()
   // A machine that answers is emptied first; forcing is for one that will not.
   const [force, setForce] = useState(false)
@@ -60,7 +61,7 @@ function Confirm({ node: { id, name }, onDone, onClose }: DialogProps) {
     needs: NEEDS,
     stale: useStale(),
     plan: (options) => client.dryRuns.removeNode(id, { force }, options),
-    ask: () => client.nodes.remove(id, { force }).then(afterSuccess(onDone)),
+    ask: () => client.nodes.remove(id, { force }, matching(revision)).then(afterSuccess(onDone)),
   })
   return (
     <PlannedDialog

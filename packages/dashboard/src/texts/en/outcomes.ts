@@ -9,6 +9,7 @@ export const outcomeTexts = {
     unexpected: 'The server could not answer.',
     unexpectedNext: 'Try again. If it stays, give the administrator the text above.',
     rejected: 'The server refused the request.',
+    conflictNext: 'The page shows it as it is now. Check it, then try again.',
     notFound: (what: string) => `${what} does not exist.`,
     interrupted: 'The request was stopped.',
     again: 'Try again',

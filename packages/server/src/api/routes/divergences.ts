@@ -58,9 +58,13 @@ export function divergenceEndpoints(deps: DownloadDeps): Endpoint[] {
       summary:
         'Delete the data that a former primary keeps; the response follows the confirmation of its node',
       query: ['node'],
+      headers: ['If-Match'],
       shape: deletedDivergenceShape,
-      codes: CODES,
-      run: (request) => deleteDivergence(deps, request.caller, pathOf(request), request.query.node),
+      codes: [...CODES, 'revision_conflict'],
+      run: (request) => {
+        const { caller, ifMatch } = request
+        return deleteDivergence(deps, caller, pathOf(request), { node: request.query.node, ifMatch })
+      },
     }),
   ]
 }

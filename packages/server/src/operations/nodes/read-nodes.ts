@@ -109,7 +109,8 @@ function viewOf(
 ): Node {
   const { store, clock, residency } = deps
   const claims = claimsOf(store, node.name)
-  const heard = { since: nodeSince(node), lastHeardAt: lastHeardAt(deps, node) }
+  const { modRevision: revision } = findNode(store, tenant, node.id) ?? {}
+  const heard = { since: nodeSince(node), lastHeardAt: lastHeardAt(deps, node), ...defined({ revision }) }
   const view = { ...nodeView(node, tenant, claims), requested, ...heard }
   const isReleasing = claims.some((claim) => claim.tenant === tenant && claim.state === 'releasing')
   if (!isDraining(node) && !isReleasing) return view

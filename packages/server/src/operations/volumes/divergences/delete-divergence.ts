@@ -8,6 +8,7 @@ import { pools } from '../../../store/records.ts'
 import type { Store } from '../../../store/store.ts'
 import { inTenant } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
+import { checkIfMatch } from '../../preconditions.ts'
 import { auditDivergence } from './audit-divergence.ts'
 import { findDivergence, type NamedDivergence, nodeUnavailable } from './find-divergence.ts'
 
@@ -17,11 +18,16 @@ export interface DeleteDivergenceDeps {
   readonly divergences: DivergenceCalls
 }
 
+interface DeleteDivergenceOptions {
+  readonly node: string | undefined
+  readonly ifMatch: string | undefined
+}
+
 export async function deleteDivergence(
   deps: DeleteDivergenceDeps,
   caller: Caller,
   path: { readonly id: string; readonly epoch: string },
-  node: string | undefined,
+  { node, ifMatch }: DeleteDivergenceOptions,
 ): Promise<Outcome<DeletedDivergence>> {
   const { store, divergences } = deps
   const { tenant } = caller
@@ -30,6 +36,8 @@ export async function deleteDivergence(
   if (!found.ok) return found
   const { kept, volume, epoch } = found.value
   if (kept === undefined) return done({ epoch })
+  const conflict = checkIfMatch(ifMatch, kept.revision ?? 0)
+  if (conflict !== undefined) return refused(conflict)
   // The entry is written first, so that no deletion goes without one.
   const gone = await auditDivergence(deps, caller, 'volumes:delete-divergence', volume, kept)
   if (gone !== undefined) return refused(gone)
