@@ -2,36 +2,56 @@
 
 export interface WalkCommand {
   readonly text: string
+  /** The machine in the prompt; absent for `$ ` and `# `. */
+  readonly machine?: string
+  /** Whether it runs while the last command of another block still runs; such a block begins with ```console meanwhile. */
+  readonly meanwhile?: true
   /** The output that the document shows for the command. */
   readonly shown: readonly string[]
 }
 
-const CONSOLE = /^```console\n([\s\S]*?)^```$/gm
+const CONSOLE = /^```console( meanwhile)?\n([\s\S]*?)^```$/gm
+const NAMED_FILE = /^```yaml\n# ([a-z-]+\.yaml)\n([\s\S]*?)^```$/gm
 /** `$ ` for a user, `# ` for root, or `NAME# ` for root on a machine of that name. */
-const PROMPT = /^(?:\$|[a-z0-9-]*#) /
+const PROMPT = /^(?:\$|([a-z0-9-]*)#) /
 
 /** Returns the commands of one section of the document in order. */
-export function readWalk(document: string, heading: string): WalkCommand[] {
+export const readWalk = (document: string, heading: string): WalkCommand[] =>
+  readCommands(readSection(document, heading))
+
+export function readSection(document: string, heading: string): string {
   const begin = document.indexOf(`\n## ${heading}\n`)
   if (begin === -1) throw new Error(`there is no section "${heading}"`)
   const end = document.indexOf('\n## ', begin + 1)
-  return readCommands(document.slice(begin, end === -1 ? undefined : end))
+  return document.slice(begin, end === -1 ? undefined : end)
 }
+
+/** Returns the files that a text shows: blocks whose first line is a comment with the name of the file. */
+export const readFiles = (text: string): { readonly name: string; readonly content: string }[] =>
+  [...text.matchAll(NAMED_FILE)].map(([, name = '', content = '']) => ({ name, content }))
 
 /** Returns all commands of a text in order. */
 export const readCommands = (text: string): WalkCommand[] =>
-  [...text.matchAll(CONSOLE)].flatMap(([, block = '']) => readBlock(block))
+  [...text.matchAll(CONSOLE)].flatMap(([, meanwhile, block = '']) =>
+    readBlock(block).map((command) => (meanwhile === undefined ? command : { ...command, meanwhile: true })),
+  )
 
 function readBlock(block: string): WalkCommand[] {
-  const commands: { text: string; shown: string[] }[] = []
+  const commands: { text: string; machine?: string; shown: string[] }[] = []
   for (const line of block.trimEnd().split('\n')) {
     const last = commands.at(-1)
     if (last !== undefined && !isComplete(last.text)) last.text += `\n${line}`
-    else if (PROMPT.test(line)) commands.push({ text: line.replace(PROMPT, ''), shown: [] })
+    else if (PROMPT.test(line))
+      commands.push({ text: line.replace(PROMPT, ''), ...machineOf(line), shown: [] })
     else if (last === undefined) throw new Error(`a console block begins without a command: ${line}`)
     else last.shown.push(line)
   }
   return commands
+}
+
+function machineOf(line: string): { machine?: string } {
+  const [, machine = ''] = PROMPT.exec(line) ?? []
+  return machine === '' ? {} : { machine }
 }
 
 /** Whether a command is complete: it continues while a quote or a here-document is open, and after a backslash. */

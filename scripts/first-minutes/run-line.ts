@@ -13,6 +13,8 @@ export interface Ran {
 export interface Shell {
   readonly folder: string
   readonly env: NodeJS.ProcessEnv
+  /** The command that enters another machine, in which the shell then starts in its own folder; absent: this machine. */
+  readonly enter?: readonly string[]
 }
 
 /** Process groups of lines that may have left something running. Empty groups are forgotten, because ids are used again. */
@@ -33,12 +35,26 @@ function signal(group: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-export async function runLine({ folder, env }: Shell, line: string, deadlineMs: number): Promise<Ran> {
+const beginning = ({ enter, folder }: Shell): string => (enter === undefined ? '' : `cd ${folder}\n`)
+
+/** `onPrinted` is called when the line has printed something, and when it has ended. */
+export async function runLine(
+  shell: Shell,
+  line: string,
+  deadlineMs: number,
+  onPrinted: () => void = () => {},
+): Promise<Ran> {
   const startedAt = performance.now()
+  const [program = '', ...words] = [
+    ...(shell.enter ?? []),
+    'bash',
+    '-c',
+    `exec 2>&1\n${beginning(shell)}${line}`,
+  ]
   // The command gets its own process group, so that the deadline kills its child processes too.
-  const child = spawn('bash', ['-c', `exec 2>&1\n${line}`], {
-    cwd: folder,
-    env,
+  const child = spawn(program, words, {
+    ...(shell.enter === undefined ? { cwd: shell.folder } : {}),
+    env: shell.env,
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -47,6 +63,7 @@ export async function runLine({ folder, env }: Shell, line: string, deadlineMs: 
   if (pid !== undefined) groups.add(pid)
   const timer = setTimeout(() => pid !== undefined && signal(pid, 'SIGKILL'), deadlineMs)
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve))
+  child.stdout.once('readable', onPrinted)
   const printed = await text(child.stdout)
   const status = await ended
   clearTimeout(timer)

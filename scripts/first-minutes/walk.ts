@@ -15,7 +15,9 @@ const RETRY_MS = 240_000
 const RETRY_PAUSE_MS = { least: 1_000, most: 8_000 }
 /** Commands that change nothing, after any variables that are set for the command alone. */
 const READ_ONLY =
-  /^([A-Z_]+=\S+ )*((npx )?holdfast (--context \S+ )?(get|describe|events|why|status|logs|diff|ps|\w+ (list|describe|show|history|consumers|rotation|containers)|rollout canary status|volume divergences(?! d))\b|curl -s|.* \| redis$|redis |holdfast .* --dry-run$|holdfast exec .*"?select )/
+  /^([A-Z_]+=\S+ )*(systemctl is-active |docker (ps|inspect) |holdfast-server (doctor|upgrade plan)|(npx )?holdfast (--context \S+ )?(get|describe|events|why|status|logs|diff|ps|\w+ (list|describe|show|history|consumers|rotation|containers)|rollout canary status|volume divergences(?! d))\b|curl -s|.* \| redis$|redis |holdfast .* --dry-run$|holdfast exec .*"?select )/
+/** Tokens of users and of nodes, which a page shows as `hf_...`. */
+const TOKEN = /\b(hfj?_)[0-9A-Za-z_]{20,}/g
 /** Lines that later commands need: a variable, a function, the mode of new files. */
 const ASSIGNS = /^([A-Z]+)=/
 const DEFINES = /^(umask \d+|[a-z]+\(\) \{.*\})$/
@@ -24,10 +26,17 @@ const DEFINES = /^(umask \d+|[a-z]+\(\) \{.*\})$/
 export interface Walker {
   readonly shell: Shell
   readonly name: string
+  /** Shells of the machines that prompts name; absent: all commands run in `shell`. */
+  readonly machines?: ReadonlyMap<string, Shell>
   before: string
 }
 
-export const startWalk = (name: string, shell: Shell): Walker => ({ name, shell, before: '' })
+export const startWalk = (name: string, shell: Shell, machines?: ReadonlyMap<string, Shell>): Walker => ({
+  name,
+  shell,
+  ...(machines === undefined ? {} : { machines }),
+  before: '',
+})
 
 /** Walks guides of the shell's folder one after another, until one fails. */
 export async function walkGuides(shell: Shell, names: readonly string[]): Promise<boolean> {
@@ -40,20 +49,57 @@ export async function walkGuides(shell: Shell, names: readonly string[]): Promis
 
 /** Runs the commands until one fails; returns whether all have the output that the document shows. */
 export async function walkAll(walker: Walker, commands: readonly WalkCommand[]): Promise<boolean> {
-  for (const command of commands) if ((await walkOne(walker, command)) === undefined) return false
+  for (const group of groupsOf(commands)) if ((await walkGroup(walker, group)) === undefined) return false
   return true
 }
 
+/** A command, and those that run meanwhile. */
+export type Group = readonly [WalkCommand, ...WalkCommand[]]
+
+export function groupsOf(commands: readonly WalkCommand[]): Group[] {
+  const groups: [WalkCommand, ...WalkCommand[]][] = []
+  for (const command of commands) {
+    const last = groups.at(-1)
+    if (command.meanwhile === true && last !== undefined) last.push(command)
+    else groups.push([command])
+  }
+  return groups
+}
+
+/** Runs a command, and after its first output those that run meanwhile; returns its seconds, or undefined if one failed. */
+export async function walkGroup(walker: Walker, [command, ...others]: Group): Promise<number | undefined> {
+  const printed = Promise.withResolvers<void>()
+  const ended = walkOne(walker, command, printed.resolve)
+  if (others.length > 0) await Promise.race([printed.promise, ended])
+  const walked = await walkAll(walker, others.map(alone))
+  const seconds = await ended
+  return walked ? seconds : undefined
+}
+
+const alone = ({ meanwhile: _, ...command }: WalkCommand): WalkCommand => command
+
 /** Runs one command; returns its seconds, or undefined if it failed. */
-export async function walkOne(walker: Walker, command: WalkCommand): Promise<number | undefined> {
+export async function walkOne(
+  walker: Walker,
+  command: WalkCommand,
+  onPrinted?: () => void,
+): Promise<number | undefined> {
   const { text, shown } = command
   if (DEFINES.test(text)) return define(walker, `${text}\n`)
   const [, variable] = ASSIGNS.exec(text) ?? []
   if (variable !== undefined) return assign(walker, command, variable)
-  const { seconds, status, printed } = await runAsShown(walker, command)
+  const { seconds, status, printed } = await runAsShown(walker, command, onPrinted)
   printTime(seconds, `${walker.name}: ${text.split('\n')[0] ?? ''}`)
   const what = `${walker.name}: ${text}: exit code ${status}; the document shows\n${shown.join('\n')}\nbut the command printed\n${printed}`
   return check(status === 0 && matchesShown(shown, printed), what) ? seconds : undefined
+}
+
+function shellOf({ shell, machines, name }: Walker, { machine }: WalkCommand): Shell {
+  if (machine === undefined || machines === undefined) return shell
+  const found = machines.get(machine)
+  if (found === undefined)
+    throw new Error(`${name} has commands on ${machine}, which this walk does not have`)
+  return found
 }
 
 function define(walker: Walker, lines: string): number {
@@ -62,14 +108,11 @@ function define(walker: Walker, lines: string): number {
 }
 
 /** Runs an assignment once, and keeps its result for further commands. Its messages are compared like other output. */
-async function assign(
-  walker: Walker,
-  { text, shown }: WalkCommand,
-  variable: string,
-): Promise<number | undefined> {
+async function assign(walker: Walker, command: WalkCommand, variable: string): Promise<number | undefined> {
+  const { text, shown } = command
   const mark = '---'
   const line = `${walker.before}${text}\necho; echo ${mark}; declare -p ${variable}`
-  const { printed, status, seconds } = await runLine(walker.shell, line, DEADLINE_MS)
+  const { printed, status, seconds } = await runLine(shellOf(walker, command), line, DEADLINE_MS)
   const [messages = '', declared = ''] = printed.split(`\n${mark}\n`)
   const holds = status === 0 && (shown.length === 0 || matchesShown(shown, messages))
   if (!check(holds, `${walker.name}: ${text}: exit code ${status}\n${printed}`)) return undefined
@@ -77,16 +120,24 @@ async function assign(
 }
 
 /** Runs a command and compares its output. A read-only command is repeated until its output matches. */
-async function runAsShown({ shell, before }: Walker, { text, shown }: WalkCommand): Promise<Ran> {
+async function runAsShown(walker: Walker, command: WalkCommand, onPrinted?: () => void): Promise<Ran> {
+  const { text, shown } = command
+  const shell = shellOf(walker, command)
   const startedAt = performance.now()
   for (;;) {
-    const ran = await runLine(shell, before + text, DEADLINE_MS)
+    const ran = await runLine(shell, walker.before + text, DEADLINE_MS, onPrinted)
     const seconds = (performance.now() - startedAt) / 1000
-    const printed = ran.printed.replaceAll(shell.folder, '/tmp/holdfast')
+    const printed = withoutOwnNames(ran.printed, shell)
     const done = ran.status === 0 && matchesShown(shown, printed)
     if (done || !READ_ONLY.test(text) || seconds * 1000 > RETRY_MS) return { ...ran, printed, seconds }
     await pause(pauseAfter(seconds * 1000))
   }
+}
+
+/** Names the folder of a clone as pages do, and cuts tokens, which must not reach a log. */
+function withoutOwnNames(printed: string, { folder, enter }: Shell): string {
+  const named = enter === undefined ? printed.replaceAll(folder, '/tmp/holdfast') : printed
+  return named.replaceAll(TOKEN, '$1...')
 }
 
 const pauseAfter = (waitedMs: number): number =>
