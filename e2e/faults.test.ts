@@ -1,7 +1,10 @@
 // Agents, engines, containerd, machines, the network and the control plane fail. Containers that had no reason to change
-// still run afterwards and were not recreated, and no assignment ever has two containers.
+// still run afterwards and were not recreated, and no assignment ever has two containers. If the tests run a build, each server
+// is on a machine of its own.
 
+import { serverReplicas } from '@holdfast/server/store/records'
 import { waitUntil } from '@holdfast/testkit'
+import { ROOT, testedBuild } from '@holdfast/testkit/builds/programs'
 import { containerIds, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -13,7 +16,7 @@ let cluster: LabPlatform
 let before: string[]
 
 beforeAll(async () => {
-  cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 1 } })
+  cluster = await startLabPlatform({ nodesPerTenant: { acme: 2, globex: 1 }, serversOnMachines: true })
   const api = cluster.api('acme')
   const body = { kind: 'Deployment', name: 'steady', image: cluster.image, replicas: 4, healthCheck: CHECK }
   expect((await api.post('/api/v1/deployments', body)).status).toBe(201)
@@ -47,6 +50,18 @@ async function stillTheSame(): Promise<void> {
   })
   expect(await everyId()).toEqual(before)
 }
+
+test.skipIf(testedBuild() === ROOT)('runs gateway, controllers and broker on three machines', () => {
+  const servers = cluster.store.listWithIds(serverReplicas).map(({ record }) => record)
+  const onMachines = cluster.lab.serverMachines.map(({ address }) => {
+    const here = servers.filter(({ url }) => new URL(url).hostname === address)
+    return here.map(({ url, leads, brokers = false }) => ({ url, leads, brokers }))
+  })
+  const [gateway, front, broker] = onMachines
+  expect(gateway).toEqual([{ url: cluster.gateway.baseUrl, leads: false, brokers: false }])
+  expect(front).toEqual([{ url: cluster.platform.baseUrl, leads: true, brokers: false }])
+  expect(broker).toEqual([{ url: expect.any(String), leads: false, brokers: true }])
+})
 
 test('keeps the same containers when the agent is killed and restarted', async () => {
   await cluster.lab.killAgent(cluster.node('acme-1'))

@@ -49,6 +49,8 @@ beforeAll(async () => {
     nodesPerTenant: { acme: 2, globex: 0 },
     strangers: ['acme-2'],
     settings: { ui: { folder: built.folder }, liveness: LIVENESS },
+    // A browser accepts the sign-in cookie over plain HTTP from loopback only.
+    serversOnMachines: false,
   })
   browser = await launchChromium()
 })

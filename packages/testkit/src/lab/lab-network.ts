@@ -1,8 +1,9 @@
 // The lab's network: a bridge in its own namespace, unaffected by the host's packet filter, with one veth to the host and
-// one to each node's namespace. A network cut is a packet filter rule in a node's namespace; the host has no such rule.
+// one to the namespace of each node and each machine of servers. A network cut is a packet filter rule in a node's namespace; the host has no such rule.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { engineBinary } from '../engines/engine-binaries.ts'
+import type { EngineCommand } from '../engines/engine-process.ts'
 import { runCommand } from '../run-command.ts'
 
 /** Addresses of all labs. Nodes use a registry at these addresses over plain HTTP. */
@@ -44,12 +45,30 @@ export function layWire(slot: { readonly number: number; readonly prefix: string
   return { number, prefix, hostAddress }
 }
 
-/** Namespace and address of the node with number `index`, counted from 1. */
+/** Namespace and address of the machine with number `index`, counted from 1. */
 export function wireEnd(wire: Wire, index: number): WireEnd {
   return { namespace: `${wire.prefix}-n${index}`, address: `10.99.${wire.number}.${10 + index}` }
 }
 
-/** Creates the node's network namespace, with eth0 connected to the lab's bridge. */
+/** Numbers of the machines of servers follow those of all nodes: 10.99.N.241 and up. */
+const BEFORE_SERVERS = 230
+
+/** Creates the machines of servers on the lab's network. They are removed with the lab. */
+export function plugInServers(wire: Wire, count: number): WireEnd[] {
+  return Array.from({ length: count }, (_, at) => {
+    const index = BEFORE_SERVERS + at + 1
+    plugIn(wire, index)
+    return wireEnd(wire, index)
+  })
+}
+
+/** A command that runs in the network namespace of a machine, as the process that was started. */
+export function inNamespace(namespace: string, command: EngineCommand): EngineCommand {
+  const args = [`--net=${namespaceFile(namespace)}`, command.binary, ...command.args]
+  return { ...command, binary: engineBinary('nsenter'), args }
+}
+
+/** Creates the network namespace of a machine, with eth0 connected to the lab's bridge. */
 export function plugIn(wire: Wire, index: number): void {
   const end = wireEnd(wire, index)
   const lan = bridgeNamespace(wire.prefix)

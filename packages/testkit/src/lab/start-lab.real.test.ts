@@ -2,9 +2,11 @@ import { createSocket, type Socket } from 'node:dgram'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEngineProcess } from '../engines/engine-process.ts'
 import { isAlive } from '../engines/process-record.ts'
 import { waitUntil } from '../wait-until.ts'
 import { labLeftovers, labProcesses } from './lab-leftovers.ts'
+import { inNamespace } from './lab-network.ts'
 import type { LabNode } from './lab-node.ts'
 import { type Lab, type LabParty, startLab } from './start-lab.ts'
 
@@ -14,6 +16,9 @@ const LISTEN = `const socket = require('node:dgram').createSocket('udp4')
 const SEND = `const [address, text] = process.argv.slice(1)
   const socket = require('node:dgram').createSocket('udp4')
   socket.send(text, ${PORT}, address, () => socket.close())`
+const SERVE = `require('node:net').createServer((socket) => socket.end()).listen(${PORT})`
+const DIAL = `const socket = require('node:net').connect(${PORT}, process.argv[1], () => process.exit(0))
+  socket.setTimeout(1000, () => process.exit(1)).on('error', () => process.exit(1))`
 
 let lab: Lab
 let image: string
@@ -40,7 +45,7 @@ const receivedFile = (node: LabNode) => join(node.folder, 'received.log')
 beforeAll(async () => {
   const begun = performance.now()
   const startAgent = async (node: LabNode) => node.startProcess(listener(node))
-  lab = await startLab({ tenants: ['acme', 'globex'], nodesPerTenant: 2, startAgent })
+  lab = await startLab({ tenants: ['acme', 'globex'], nodesPerTenant: 2, serverMachines: 2, startAgent })
   seconds = ((performance.now() - begun) / 1000).toFixed(1)
   acme1 = named('acme-1')
   acme2 = named('acme-2')
@@ -120,6 +125,27 @@ test('a partition cuts off the containers of the node as well', async () => {
   await expect(dial()).rejects.toThrow()
   lab.heal()
   await getsThrough()
+})
+
+test('nodes, servers and this host reach each machine of servers, until a node is cut off from them', async () => {
+  const [first, second] = lab.serverMachines
+  if (first === undefined || second === undefined) throw new Error('the lab has two machines of servers')
+  const logFile = join(dirname(acme1.folder), 'served.log')
+  const server = startEngineProcess(
+    inNamespace(first.namespace, { binary: process.execPath, args: ['-e', SERVE], logFile }),
+  )
+  const words = ['-e', DIAL, first.address]
+  const fromNode = () => acme1.exec([process.execPath, ...words])
+  const dial = { binary: process.execPath, args: words, logFile }
+  await waitUntil(() => fromNode().then(() => true), { what: 'a node reaches the server' })
+  expect(await startEngineProcess(inNamespace(second.namespace, dial)).exited).toBe(0)
+  expect(await startEngineProcess(dial).exited).toBe(0)
+  lab.partition('control-plane', acme1)
+  await expect(fromNode()).rejects.toThrow()
+  await acme2.exec([process.execPath, ...words])
+  lab.heal()
+  await fromNode()
+  await server.kill()
 })
 
 test('a node that loses power stops at once and returns with its disk, agent and partitions', async () => {

@@ -4,7 +4,7 @@
 import type { DockerLine } from '../engines/docker-engine.ts'
 import { type Registry, type RegistryOptions, startRegistry } from '../engines/start-registry.ts'
 import { makeDisks } from './lab-disks.ts'
-import { layWire, type Wire } from './lab-network.ts'
+import { layWire, plugInServers, type Wire, type WireEnd } from './lab-network.ts'
 import { type LabNode, type Machine, makeMachine, type NodePlan, type StartAgent } from './lab-node.ts'
 import { claimSlot, type LabSlot, releaseSlot } from './lab-slot.ts'
 
@@ -17,13 +17,15 @@ export interface LabOptions {
   readonly registry?: Pick<RegistryOptions, 'htpasswd'>
   /** If true, a power cut loses everything in `node.disk` that was not synced. Docker's own data is kept. */
   readonly losesUnsynced?: boolean
+  /** Number of machines for servers of the control plane, without a Docker Engine; by default none. */
+  readonly serverMachines?: number
   /** Called for each node at power-on, once the node's engine and router are ready. */
   readonly startAgent?: StartAgent
 }
 
 /**
  * One end of a network cut. `control-plane` is this host with everything that listens at the lab's hostAddress, including
- * the registry.
+ * the registry, and all machines of servers.
  */
 export type LabParty = LabNode | 'control-plane'
 export type CutDirection = 'both' | 'a-to-b' | 'b-to-a'
@@ -32,6 +34,8 @@ export interface Lab {
   readonly nodes: readonly LabNode[]
   /** Address of this host as seen by the nodes. */
   readonly hostAddress: string
+  /** Network namespaces and addresses of the machines of servers. */
+  readonly serverMachines: readonly WireEnd[]
   readonly registry: Registry
   /** Drops packets from a to b, from b to a, or both, until heal() is called. The cut survives a power cut of a node. */
   partition(a: LabParty, b: LabParty, direction?: CutDirection): void
@@ -70,9 +74,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     registry = await startRegistry({ ...options.registry, address: wire.hostAddress })
     const disks = options.losesUnsynced === true ? makeDisks(slot) : undefined
     const { startAgent } = options
+    const serverMachines = plugInServers(wire, options.serverMachines ?? 0)
     const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, { startAgent, disks }))
     await allBoot(machines)
-    return labOf(slot, wire, registry, machines)
+    return labOf({ slot, wire, registry, serverMachines }, machines)
   } catch (error) {
     releaseSlot(slot)
     await registry?.stop()
@@ -104,7 +109,14 @@ function planNodes({ tenants, nodesPerTenant, engine = 'mixed' }: LabOptions): N
   return plans.map((plan, at) => ({ ...plan, index: at + 1 }))
 }
 
-function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly Machine[]): Lab {
+interface LabBase {
+  readonly slot: LabSlot
+  readonly wire: Wire
+  readonly registry: Registry
+  readonly serverMachines: readonly WireEnd[]
+}
+
+function labOf({ slot, wire, registry, serverMachines }: LabBase, machines: readonly Machine[]): Lab {
   const of = (node: LabNode): Machine => {
     const found = machines.find((machine) => machine.node === node)
     if (found === undefined) throw new Error(`${node.name} is not a node of this lab`)
@@ -113,10 +125,11 @@ function labOf(slot: LabSlot, wire: Wire, registry: Registry, machines: readonly
   return {
     nodes: machines.map((machine) => machine.node),
     hostAddress: wire.hostAddress,
+    serverMachines,
     registry,
     ...engineFaults(),
     ...agentFaults(of),
-    ...partitions(wire, of, machines),
+    ...partitions([wire.hostAddress, ...serverMachines.map(({ address }) => address)], of, machines),
     powerOff: (node, atTheCut) => of(node).powerOff(atTheCut),
     powerOn: (node) => of(node).powerOn(),
     freeze: (node) => of(node).freeze(),
@@ -151,12 +164,16 @@ function agentFaults(of: (node: LabNode) => Machine) {
   }
 }
 
-function partitions(wire: Wire, of: (node: LabNode) => Machine, machines: readonly Machine[]) {
-  const addressOf = (party: LabParty) => (party === 'control-plane' ? wire.hostAddress : party.address)
-  const cut = (from: LabParty, to: LabParty) => {
-    const atNode = to === 'control-plane' ? from : to
+function partitions(
+  controlPlane: readonly string[],
+  of: (node: LabNode) => Machine,
+  machines: readonly Machine[],
+) {
+  const addressesOf = (party: LabParty) => (party === 'control-plane' ? controlPlane : [party.address])
+  const cut = (a: LabParty, b: LabParty) => {
+    const atNode = b === 'control-plane' ? a : b
     if (atNode === 'control-plane') throw new Error('the control plane cannot be cut off from itself')
-    of(atNode).addCut({ from: addressOf(from), to: addressOf(to) })
+    for (const from of addressesOf(a)) for (const to of addressesOf(b)) of(atNode).addCut({ from, to })
   }
   return {
     partition: (a: LabParty, b: LabParty, direction: CutDirection = 'both') => {

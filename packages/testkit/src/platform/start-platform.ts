@@ -41,6 +41,8 @@ export interface Platform {
   /** Reference of an image in the registry, pinned by digest. */
   readonly image: string
   readonly registryHost: string
+  /** Address of this host at which further servers of the platform listen; by default loopback. */
+  readonly serverHost?: string
   /** Every line that the server has logged. */
   readonly logLines: string[]
   api(token?: string): ApiClient
@@ -132,7 +134,7 @@ export interface ReplicaPlace {
 export async function startReplica(
   platform: Platform,
   settings: Partial<Config> = {},
-  { host = '127.0.0.1', port: wanted, tls }: ReplicaPlace = {},
+  { host = platform.serverHost ?? '127.0.0.1', port: wanted, tls }: ReplicaPlace = {},
 ): Promise<Replica> {
   const port = wanted ?? (await freePort())
   const baseUrl = `${tls === undefined ? 'http' : 'https'}://${host}:${port}`

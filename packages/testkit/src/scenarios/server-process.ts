@@ -14,11 +14,13 @@ import {
   waitUntil,
 } from '@holdfast/testkit'
 import { buildHas, programIn, testedBuild } from '../builds/programs.ts'
+import { inNamespace } from '../lab/lab-network.ts'
 import { type ApiClient, createApiClient } from '../platform/api-client.ts'
 import { provision } from '../platform/set-up.ts'
 import type { Platform } from '../platform/start-platform.ts'
 import { runCommandAsync } from '../run-command.ts'
 
+const LOOPBACK = '127.0.0.1'
 /** How long a server may take to answer whether it is ready. */
 const READY_MS = 1_000
 
@@ -46,24 +48,27 @@ export interface PreparedServer extends ServerProcess {
 
 /** `variables`: environment variables of the process. */
 export async function startServerProcess(
-  platform: Pick<Platform, 'config'>,
+  platform: Pick<Platform, 'config' | 'serverHost'>,
   roles: readonly string[],
   variables: { readonly [name: string]: string } = {},
 ): Promise<ServerProcess> {
-  const port = await freePort()
-  const settings = await settingsOf(platform, port, urlAt(port), roles)
-  const server = prepareServer({ url: urlAt(port) }, settings, () => variables)
+  const [host, port] = [platform.serverHost ?? LOOPBACK, await freePort()]
+  const url = `http://${host}:${port}`
+  const settings = await settingsOf(platform, { host, port }, url, roles)
+  const server = prepareServer({ url }, settings, () => variables)
   await server.start()
   return server
 }
 
-export const urlAt = (port: number): string => `http://127.0.0.1:${port}`
+export const urlAt = (port: number): string => `http://${LOOPBACK}:${port}`
 
 /** Where a server answers. */
 interface ServerPlace {
   readonly url: string
   /** The authority of the server's certificate as PEM, for a server with TLS. */
   readonly ca?: string
+  /** The network namespace that the server runs in; by default that of this process. */
+  readonly namespace?: string
 }
 
 /**
@@ -83,12 +88,9 @@ export function prepareServer(
   const run = (build: string) => {
     const { node: binary, main, env } = programIn(build, 'server')
     const args = [main, 'serve', '--config', config]
-    return startEngineProcess({
-      binary,
-      args,
-      env: { ...env, ...drainIn(build), ...variablesOf(build) },
-      logFile,
-    })
+    const command = { binary, args, env: { ...env, ...drainIn(build), ...variablesOf(build) }, logFile }
+    const { namespace } = place
+    return startEngineProcess(namespace === undefined ? command : inNamespace(namespace, command))
   }
   let running: EngineProcess | undefined
   return {
@@ -131,14 +133,14 @@ async function untilReady(server: EngineProcess, place: ServerPlace): Promise<vo
 
 async function settingsOf(
   { config }: Pick<Platform, 'config'>,
-  port: number,
+  listen: { readonly host: string; readonly port: number },
   url: string,
   roles: readonly string[],
 ) {
   const { address, rootToken } = await sharedSecretsStore()
   const { etcd, registries, rates, cluster, volumes } = config
   return {
-    listen: { host: '127.0.0.1', port },
+    listen,
     publicUrl: url,
     roles,
     registries,

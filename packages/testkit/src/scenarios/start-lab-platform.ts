@@ -1,6 +1,7 @@
 // The complete product on this machine: a lab of nodes with real engines, servers on real etcd, secrets store and registry, and
 // an agent on each node, enrolled by the agent's own command.
 
+import { env } from 'node:process'
 import type { Store } from '@holdfast/server/store/store'
 import {
   type EtcdCluster,
@@ -12,6 +13,8 @@ import {
   startEtcd,
   startLab,
 } from '@holdfast/testkit'
+import { ROOT, testedBuild } from '../builds/programs.ts'
+import { LONG } from '../long-run.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 import { type Platform, startPlatform } from '../platform/start-platform.ts'
 import { checkHistory } from './check-history.ts'
@@ -69,6 +72,11 @@ export interface LabPlatformOptions
   /** The size of each node's storage pool, such as `4Gi`. */
   readonly poolSize?: string
   readonly agents?: AgentSettings
+  /**
+   * If true and the tests run a build, each server runs on a machine of the lab's network. By default in long runs, and if
+   * SERVERS_ON_MACHINES is 1.
+   */
+  readonly serversOnMachines?: boolean
   /** The roles of the platform's servers, by default all. */
   readonly roles?: Roles
   /** Server settings that override those of the test platform. */
@@ -81,6 +89,8 @@ export interface LabPlatformOptions
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
 const TENANTS = ['acme', 'globex'] as const
+/** One for agents, one for the API, one for the broker. */
+const SERVER_MACHINES = 3
 const ROLES: Roles = ['api', 'controllers', 'gateway', 'broker']
 
 export async function startLabPlatform(options: LabPlatformOptions): Promise<LabPlatform> {
@@ -166,8 +176,10 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
 async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof createLabAgents>) {
   const { etcdMembers } = options
   const etcd = etcdMembers === undefined ? undefined : await startEtcd({ members: etcdMembers })
-  const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent })
-  const certificates = await makeCertificates([`IP:${lab.hostAddress}`])
+  const serverMachines = runsOnMachines(options) ? SERVER_MACHINES : 0
+  const lab = await startLab({ ...options, tenants: TENANTS, startAgent: agents.startAgent, serverMachines })
+  const { hostAddress: host, serverMachines: machines } = lab
+  const certificates = await makeCertificates([host, ...machines.map(({ address }) => address)].map(nameOf))
   const cluster = { key: CLUSTER_KEY, ca: certificates.path('ca.crt') }
   const roles = options.roles ?? ROLES
   const platform = await startPlatform({
@@ -183,10 +195,16 @@ async function prepareLab(options: LabPlatformOptions, agents: ReturnType<typeof
     ca: certificates.path('ca.crt'),
   }
   const ca = certificates.pem('ca.crt')
-  const servers = await startLabServers(platform, { host: lab.hostAddress, tls, ca }, roles)
+  const servers = await startLabServers(platform, { host, machines, tls, ca }, roles)
   return { etcd, lab, certificates, servers }
 }
 
+/** Servers of sources run in the process of the test, which is on this host. */
+const runsOnMachines = ({
+  serversOnMachines = LONG || env['SERVERS_ON_MACHINES'] === '1',
+}: LabPlatformOptions) => serversOnMachines && testedBuild() !== ROOT
+
+const nameOf = (address: string): string => `IP:${address}`
 const killAll = ({ members }: EtcdCluster) => Promise.all(members.map((member) => member.kill()))
 
 function missing(name: string): never {
