@@ -1,12 +1,13 @@
 // Machines disappear while clients use the containers. If one or two machines disappear, their replicas are replaced on
 // other nodes and only requests to the dead machines fail. If many nodes of several tenants disappear at once, a network
-// failure is more likely, so no node is declared failed for a while. An engine that hangs counts as a failed machine.
+// failure is more likely, so no node is declared failed for a while.
 
 import { type Load, type LoadResult, startLoad, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
 import { isOn } from '@holdfast/testkit/scenarios/check-history'
 import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
 import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
+import { emittedAt, nodeCalled, readyOn, untilStatus } from '@holdfast/testkit/scenarios/node-reads'
 import { deployRouted, edgeOf, hostOf, nodesOf, untilServed } from '@holdfast/testkit/scenarios/routed-page'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -15,10 +16,7 @@ const PER_SECOND = LONG ? 200 : 60
 const TIMEOUT_MS = 20_000
 /** Time limit from the moment a node is declared failed until its replicas are replaced, ready and routed to. */
 const REPLACED_MS = 30_000
-const LIVENESS = LONG
-  ? { ...TIMES, engineSilentSeconds: 30 }
-  : { ...TIMES, massHoldSeconds: 6, engineSilentSeconds: 10 }
-const ENGINE_SILENT_MS = LIVENESS.engineSilentSeconds * 1000
+const LIVENESS = LONG ? TIMES : { ...TIMES, massHoldSeconds: 6 }
 const FAILED_MS = LIVENESS.failedSeconds * 1000
 const HELD_MS = FAILED_MS + LIVENESS.massHoldSeconds * 1000
 /**
@@ -53,25 +51,7 @@ async function vanish(names: readonly string[]): Promise<number> {
   return goneMs
 }
 
-const runningOn = async (tenant: string, name: string): Promise<string[]> =>
-  (await placementsOf(cluster.api(tenant), name))
-    .filter(({ state }) => state === 'ready')
-    .map(({ nodeName }) => nodeName)
-
-async function nodeCalled(name: string): Promise<{ id?: string; status?: string }> {
-  const { body } = await cluster.api(cluster.node(name).tenant).get('/api/v1/nodes')
-  return Object(Object.values(Object(body['items'])).find((each) => Object(each).name === name))
-}
-
-const statusOf = async (name: string): Promise<string> => String((await nodeCalled(name)).status)
-
-async function untilStatus(names: readonly string[], status: string, timeoutMs: number): Promise<void> {
-  await waitUntil(async () => (await Promise.all(names.map(statusOf))).every((one) => one === status), {
-    what: `${names.join(', ')}: ${status}`,
-    timeoutMs,
-    intervalMs: 100,
-  })
-}
+const runningOn = (tenant: string, name: string): Promise<string[]> => readyOn(cluster, tenant, name)
 
 /**
  * Sends a request to each node and waits for the answers. An answer is as good as a heartbeat, so the last contact with
@@ -84,15 +64,9 @@ async function contactAll(names: readonly string[]): Promise<number> {
 }
 
 async function hear(name: string): Promise<void> {
-  const { id } = await nodeCalled(name)
+  const { id } = await nodeCalled(cluster, name)
   const listContainers = () => cluster.api(cluster.node(name).tenant).get(`/api/v1/nodes/${id}/containers`)
   await waitUntil(async () => (await listContainers()).status === 200, { what: `${name} answers` })
-}
-
-/** Times at which events of this type about the node were emitted, in milliseconds of the wall clock. */
-async function emittedAt(type: string, node: string): Promise<number[]> {
-  const events = await eventsOf(cluster.api(cluster.node(node).tenant), type)
-  return events.filter(({ subject }) => subject.name === node).map(({ time }) => Date.parse(time))
 }
 
 interface Use {
@@ -138,7 +112,7 @@ test('replaces the replicas of two of five machines that lose power', async () =
     timeoutMs: REPLACED_MS,
   })
   await untilPhase(acme, 'shop', 'Running')
-  const [failedMs = 0] = await emittedAt('node.failed', lost)
+  const [failedMs = 0] = await emittedAt(cluster, 'node.failed', lost)
   expect(failedMs - offMs).toBeGreaterThanOrEqual(FAILED_MS - CLOCKS_MS)
   expect((await eventsOf(acme, 'deployment.displaced')).map(({ subject }) => subject.name)).toEqual(['shop'])
   const degraded = await eventsOf(acme, 'deployment.degraded')
@@ -157,7 +131,7 @@ test('removes stale containers from machines that return, and places on them aga
   expect(dead).toHaveLength(2)
   cluster.lab.heal()
   await Promise.all(dead.map((name) => cluster.lab.powerOn(cluster.node(name))))
-  await untilStatus(dead, 'ready', 30_000)
+  await untilStatus(cluster, dead, 'ready', 30_000)
   for (const name of dead)
     await waitUntil(async () => (await containersOn(cluster, name)).length === 0, {
       what: `nothing stale is left on ${name}`,
@@ -184,57 +158,19 @@ test('declares no node failed for a while when three of five nodes of two tenant
   const silent = ['acme-1', 'acme-2', 'globex-1']
   const cutMs = await contactAll(silent)
   for (const name of silent) cluster.lab.partition(cluster.node(name), 'control-plane')
-  await untilStatus(silent, 'unreachable', LIVENESS.unreachableSeconds * 1000 + REPLACED_MS)
+  await untilStatus(cluster, silent, 'unreachable', LIVENESS.unreachableSeconds * 1000 + REPLACED_MS)
   const unreachableMs = Date.now() - cutMs
   await waitUntil(massSilence, { what: 'the gauge of mass failures is 1' })
-  await untilStatus(silent, 'failed', HELD_MS + REPLACED_MS)
+  await untilStatus(cluster, silent, 'failed', HELD_MS + REPLACED_MS)
   // Only the last node.failed event of each node is used, because a node that failed in an earlier test has several.
   const failedAfterMs = await Promise.all(
-    silent.map(async (name) => ((await emittedAt('node.failed', name)).at(-1) ?? 0) - cutMs),
+    silent.map(async (name) => ((await emittedAt(cluster, 'node.failed', name)).at(-1) ?? 0) - cutMs),
   )
   console.log(`unreachable after ${unreachableMs} ms, failed after ${failedAfterMs.join(', ')} ms`)
   for (const ms of failedAfterMs) expect(ms).toBeGreaterThanOrEqual(HELD_MS - CLOCKS_MS)
   cluster.lab.heal()
-  await untilStatus(silent, 'ready', 60_000)
+  await untilStatus(cluster, silent, 'ready', 60_000)
   await waitUntil(async () => (await containersOf('acme')).length === 3, { what: 'nothing runs twice' })
-})
-
-test('replaces the replicas of a machine whose engine hangs, fails no request after that, and cleans up', async () => {
-  const acme = cluster.api('acme')
-  await untilPhase(acme, 'shop', 'Running')
-  const before = await runningOn('acme', 'shop')
-  const [hung = ''] = before
-  const loads: Load[] = []
-  const pausedMs = performance.now()
-  cluster.lab.pauseEngine(cluster.node(hung))
-  try {
-    await untilStatus([hung], 'degraded', ENGINE_SILENT_MS + REPLACED_MS)
-    const degradedMs = performance.now() - pausedMs
-    expect(await nodeCalled(hung)).toMatchObject({ reason: 'engine_silent' })
-    await waitUntil(
-      async () => {
-        const on = await runningOn('acme', 'shop')
-        return on.length === before.length && !on.includes(hung)
-      },
-      { what: 'its replica is replaced', timeoutMs: FAILED_MS + REPLACED_MS, intervalMs: 100 },
-    )
-    console.log(`degraded after ${degradedMs} ms, replaced after ${performance.now() - pausedMs} ms`)
-    await untilPhase(acme, 'shop', 'Running')
-    loads.push((await use(nodesOf(cluster, 'acme'), 'shop')).load)
-  } finally {
-    cluster.lab.resumeEngine(cluster.node(hung))
-  }
-  await untilStatus([hung], 'ready', ENGINE_SILENT_MS + REPLACED_MS)
-  await waitUntil(async () => (await containersOn(cluster, hung)).length === 0, {
-    what: `nothing stale is left on ${hung}`,
-    timeoutMs: REPLACED_MS,
-  })
-  const [{ sent, failures } = { sent: 0, failures: [] }] = await Promise.all(loads.map((load) => load.stop()))
-  console.log(`${sent} requests, ${failures.length} failed`)
-  expect(sent).toBeGreaterThan(0)
-  expect(failures).toEqual([])
-  expect(await emittedAt('node.recovered', hung)).toHaveLength(1)
-  await untilServed(cluster, hung, 'shop')
 })
 
 async function massSilence(): Promise<boolean> {

@@ -4,6 +4,7 @@ import { type DockerEngine, type DockerLine, launchDockerEngine } from '../engin
 import type { EngineCommand, EngineProcess } from '../engines/engine-process.ts'
 import { type CaddyPlace, type CaddyService, launchCaddy } from '../engines/start-caddy.ts'
 import type { CommandOptions } from '../run-command.ts'
+import { attachBounded, boundedFolder } from './bounded-disk.ts'
 import { freezeCgroup, thawCgroup } from './cgroup-tree.ts'
 import { bootClockMs, type LabDisks } from './lab-disks.ts'
 import {
@@ -73,13 +74,15 @@ export interface Machine {
 export interface MachineParts {
   readonly startAgent?: StartAgent | undefined
   readonly disks?: LabDisks | undefined
+  /** The size of the node's disk; undefined: the node shares the disk of this machine. */
+  readonly diskBytes?: number | undefined
 }
 
 export function makeMachine(
   slot: LabSlot,
   wire: Wire,
   plan: NodePlan,
-  { startAgent, disks }: MachineParts,
+  { startAgent, disks, diskBytes }: MachineParts,
 ): Machine {
   const place = placeAt(slot, plan.index, wireEnd(wire, plan.index))
   const cuts: Cut[] = []
@@ -87,12 +90,13 @@ export function makeMachine(
   let caddy: CaddyService | undefined
   let agent: ManagedProcess | undefined
   const machine: Machine = {
-    node: makeNode(place, disks?.folderOf(place) ?? place.folder, plan, {
+    node: makeNode(place, diskOf(place, { disks, diskBytes }), plan, {
       engine: () => engine ?? unavailable(plan, 'it is switched off'),
       caddy: () => caddy ?? unavailable(plan, 'it is switched off'),
     }),
     powerOn: async () => {
       await disks?.attach(place)
+      if (diskBytes !== undefined) await attachBounded(place, diskBytes)
       plugIn(wire, plan.index)
       for (const cut of cuts) cutRule(place, cut)
       engine = await launchDockerEngine(place, plan.line)
@@ -135,6 +139,11 @@ export function makeMachine(
     letGo: () => void caddy?.stop(),
   }
   return machine
+}
+
+/** The folder of the agent's state. A bounded disk is that of the engine, too. */
+function diskOf(place: LabPlace, { disks, diskBytes }: MachineParts): string {
+  return diskBytes === undefined ? (disks?.folderOf(place) ?? place.folder) : boundedFolder(place)
 }
 
 /** Folders of the router on a node: its state survives a power cut, its socket does not. */

@@ -19,6 +19,8 @@ export interface LabOptions {
   readonly losesUnsynced?: boolean
   /** Number of machines for servers of the control plane, without a Docker Engine; by default none. */
   readonly serverMachines?: number
+  /** The size of each node's disk, which engine, router and agent share. By default nodes share the disk of this machine. */
+  readonly diskBytes?: number
   /** Called for each node at power-on, once the node's engine and router are ready. */
   readonly startAgent?: StartAgent
 }
@@ -45,6 +47,8 @@ export interface Lab {
   restartEngine(node: LabNode): Promise<void>
   pauseEngine(node: LabNode): void
   resumeEngine(node: LabNode): void
+  /** Ends the engine, and its containers with it, as an engine without live restore does. */
+  stopEngine(node: LabNode): Promise<void>
   /** Kills the node's router with SIGKILL; the router restarts at once. */
   killCaddy(node: LabNode): Promise<void>
   killAgent(node: LabNode): Promise<void>
@@ -73,9 +77,10 @@ export async function startLab(options: LabOptions): Promise<Lab> {
     const wire = layWire(slot)
     registry = await startRegistry({ ...options.registry, address: wire.hostAddress })
     const disks = options.losesUnsynced === true ? makeDisks(slot) : undefined
-    const { startAgent } = options
+    const { startAgent, diskBytes } = options
     const serverMachines = plugInServers(wire, options.serverMachines ?? 0)
-    const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, { startAgent, disks }))
+    const parts = { startAgent, disks, diskBytes }
+    const machines = planNodes(options).map((plan) => makeMachine(slot, wire, plan, parts))
     await allBoot(machines)
     return labOf({ slot, wire, registry, serverMachines }, machines)
   } catch (error) {
@@ -148,6 +153,7 @@ function engineFaults() {
     restartEngine: (node: LabNode) => node.engine.restart(),
     pauseEngine: (node: LabNode) => node.engine.pause(),
     resumeEngine: (node: LabNode) => node.engine.resume(),
+    stopEngine: (node: LabNode) => node.engine.end(),
     killCaddy: (node: LabNode) => node.caddy.kill(),
   }
 }

@@ -10,6 +10,8 @@ export interface RoutedPage {
   /** Name of the deployment; the host of its route is `<name>.example`. */
   readonly name: string
   readonly replicas: number
+  /** Whether each node may run only one of the replicas. */
+  readonly oneOnEach?: boolean
 }
 
 const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
@@ -25,17 +27,27 @@ export const nodesOf = (cluster: LabPlatform, tenant: string): string[] =>
 /** Creates a deployment. Resolves once it runs and the router of every node of its tenant routes to it. */
 export async function deployRouted(
   cluster: LabPlatform,
-  { tenant, name, replicas }: RoutedPage,
+  { tenant, name, replicas, oneOnEach = false }: RoutedPage,
 ): Promise<void> {
-  const { reference: image } = await cluster.lab.registry.pushBusyboxImage(`${tenant}/${name}`, '1.0', {
-    page: name,
-  })
+  const image = await pushPage(cluster, { tenant, name }, '1.0', name)
   const routes = [{ host: hostOf(name), path: '/', port: 8080 }]
-  const body = { kind: 'Deployment', name, image, replicas, healthCheck: CHECK, routes }
+  const placement = oneOnEach ? { placement: { antiAffinity: [name] } } : {}
+  const body = { kind: 'Deployment', name, image, replicas, healthCheck: CHECK, routes, ...placement }
   const { status, text } = await cluster.api(tenant).post('/api/v1/deployments', body)
   expect(status, text).toBe(201)
   await untilPhase(cluster.api(tenant), name, 'Running')
   for (const node of nodesOf(cluster, tenant)) await untilServed(cluster, node, name)
+}
+
+/** Pushes another image of the page, and returns its reference. */
+export async function pushPage(
+  { lab }: LabPlatform,
+  { tenant, name }: Pick<RoutedPage, 'tenant' | 'name'>,
+  version: string,
+  page = `${name} ${version}`,
+): Promise<string> {
+  const pushed = await lab.registry.pushBusyboxImage(`${tenant}/${name}`, version, { page })
+  return pushed.reference
 }
 
 export async function untilServed(cluster: LabPlatform, node: string, name: string): Promise<void> {

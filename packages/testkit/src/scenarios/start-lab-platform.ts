@@ -64,7 +64,7 @@ export interface LabPlatform {
 }
 
 export interface LabPlatformOptions
-  extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry' | 'losesUnsynced'> {
+  extends Pick<LabOptions, 'nodesPerTenant' | 'engine' | 'registry' | 'losesUnsynced' | 'diskBytes'> {
   /** Labels and location at enrollment, by node name. */
   readonly offers?: { readonly [node: string]: Offer }
   /** Names of machines that are not enrolled at the start. */
