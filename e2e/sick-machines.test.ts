@@ -1,13 +1,21 @@
-// One of three machines is sick: its engine hangs, dies or stops, while its agent and its router work.
+// One of three machines is sick: its engine hangs, dies or stops, or its disk is full, while its agent and its router work.
 // The replicas that it can no longer look after are replaced, and no request fails after that, not even one that is sent
 // to the router of the sick machine. Once the machine is well again, nothing runs twice.
 
 import { type LabNode, type Load, startLoad, waitUntil } from '@holdfast/testkit'
+import { fillDisk, freeDisk } from '@holdfast/testkit/lab/bounded-disk'
 import { inRun, LONG } from '@holdfast/testkit/long-run'
-import { containerIds, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { containerIds, placementsOf, untilPhase, untilRevision } from '@holdfast/testkit/scenarios/lab-reads'
 import { TIMES } from '@holdfast/testkit/scenarios/liveness-times'
 import { emittedAt, nodeCalled, readyOn, untilStatus } from '@holdfast/testkit/scenarios/node-reads'
-import { deployRouted, edgeOf, hostOf, nodesOf, untilServed } from '@holdfast/testkit/scenarios/routed-page'
+import {
+  deployRouted,
+  edgeOf,
+  hostOf,
+  nodesOf,
+  pushPage,
+  untilServed,
+} from '@holdfast/testkit/scenarios/routed-page'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -16,6 +24,8 @@ const LIVENESS = { ...TIMES, engineSilentSeconds: inRun(5, 30) }
 /** Time limits from the start of a fault: until the node is degraded, and until its replicas are replaced and served. */
 const DEGRADED_MS = inRun(20_000, 45_000)
 const REPLACED_MS = inRun(60_000, 180_000)
+/** Disks are measured every 20 s in every run. */
+const PRESSED_MS = 45_000
 const WELL_MS = inRun(60_000, 120_000)
 /** Time for which a fault lasts at least. */
 const FAULT_MS = inRun(0, 600_000)
@@ -32,6 +42,8 @@ beforeAll(async () => {
   cluster = await startLabPlatform({
     nodesPerTenant: { acme: 3, globex: 0 },
     settings: { liveness: LIVENESS },
+    diskBytes: 3 * 1024 ** 3,
+    poolSize: '256Mi',
   })
   for (const page of [MOVING, STAYING]) await deployRouted(cluster, page)
 })
@@ -155,3 +167,34 @@ test.each(FAULTS)(
     expect(await emittedAt(cluster, 'node.recovered', sick)).toHaveLength(recovered + 1)
   },
 )
+
+test('no request fails while the disk of a machine is full and its replicas are updated', async () => {
+  const api = cluster.api(MOVING.tenant)
+  const [sick = ''] = await readyOn(cluster, MOVING.tenant, MOVING.name)
+  const image = await pushPage(cluster, MOVING, '2.0')
+  const loads = loadAll()
+  const begunMs = performance.now()
+  fillDisk(cluster.node(sick).disk)
+  try {
+    await untilStatus(cluster, [sick], 'degraded', PRESSED_MS)
+    const degradedMs = since(begunMs)
+    expect(await nodeCalled(cluster, sick)).toMatchObject({ reason: 'disk_pressure' })
+    const updated = await api.put(`/api/v1/deployments/${MOVING.name}`, { image })
+    expect(updated.status, updated.text).toBe(200)
+    await untilRevision(api, MOVING.name, 2)
+    expect(await readyOn(cluster, MOVING.tenant, MOVING.name)).not.toContain(sick)
+    await untilNothingTwice()
+    for (const node of nodes()) await untilServed(cluster, node, MOVING.name)
+    console.log(`disk full: degraded after ${degradedMs} ms, updated elsewhere after ${since(begunMs)} ms`)
+    expect(since(begunMs)).toBeLessThan(REPLACED_MS + PRESSED_MS)
+  } finally {
+    freeDisk(cluster.node(sick).disk)
+  }
+  await untilStatus(cluster, [sick], 'ready', PRESSED_MS)
+  expect((await api.put(`/api/v1/deployments/${MOVING.name}`, { replicas: 3 })).status).toBe(200)
+  await waitUntil(async () => (await readyOn(cluster, MOVING.tenant, MOVING.name)).includes(sick), {
+    what: 'the machine runs a replica again',
+    timeoutMs: WELL_MS,
+  })
+  console.log(`${await expectNoFailure(loads)} requests, none failed`)
+})
