@@ -1,6 +1,7 @@
 // Small parts of the agent that need no engine: the concurrency limit, backoff and the command line.
 
 import { setImmediate as turn } from 'node:timers/promises'
+import { observeReplica } from '@holdfast/core/node'
 import { expect, test } from 'vitest'
 import { readCommandLine } from './command/command-line.ts'
 import { ActionError, failAs } from './converge/action-error.ts'
@@ -87,6 +88,19 @@ test('counts a start that the engine refused, but not the engine that did not an
   const counted: number[] = []
   for (const fault of faults) counted.push(await failWith(fault))
   expect(counted).toEqual([0, 0, 1, 2])
+})
+
+test('three failures of the node are counted apart from those of the container, and reported', () => {
+  const item = desiredItem(IMAGE)
+  const refused = new ActionError('start_failed', new EngineError('refused', 'exec: "x": not found'))
+  const unable = new ActionError('start_failed', new EngineError('failed', 'failed to create endpoint'))
+  expect([refused, unable].map(failureKind)).toEqual(['other', 'node'])
+  expect(failureKind(new ActionError('network_failed', new Error('no free address')))).toBe('node')
+  const view = { item, container: 'absent' as const, activity: undefined, creating: false, unverified: false }
+  const failed = { ...view, trouble: 'network_failed', about: '', cause: 'no', readySince: undefined }
+  const observed = (attempts: number, isOfNode: boolean) =>
+    observeReplica({ ...failed, attempts, isOfNode }, undefined)?.nodeFailures
+  expect([observed(1, true), observed(9, true), observed(9, false)]).toEqual([1, 3, undefined])
 })
 
 const ENROLL = ['enroll', '--server', 'https://h', '--name', 'n1', '--token', 't']

@@ -120,7 +120,7 @@ export function composeEndpoints(
     quotasOn: (overlay) => partsOn(deps, overlay).quotas,
   })
   const logs = { store, clock, openStream, readings: given.readings }
-  const placement = { store, quotas, residency }
+  const placement = { store, quotas, residency, clock }
   return [
     ...withDryRuns(writeEndpoints(deps, joining), {
       placement,

@@ -1,9 +1,16 @@
 // Each filter refuses a node over HTTP: a dry run lists the node with the filter and its remedy. The table has a row for
 // every filter of the contract, so a new filter needs a row here.
 
-import { AGENT_CAPABILITIES, FILTERS, type FilterName, NODE_COUNTRY, type TenantId } from '@holdfast/contract'
+import {
+  AGENT_CAPABILITIES,
+  FILTERS,
+  type FilterName,
+  NODE_COUNTRY,
+  ownerOf,
+  type TenantId,
+} from '@holdfast/contract'
 import { nodeNames } from '@holdfast/server/store/records'
-import { globally } from '@holdfast/server/store/transaction'
+import { globally, placementAt } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import {
   addNodes,
@@ -43,14 +50,18 @@ const NODES = {
   reserved: aNode('reserved', { agent, controlPlane: true }),
   claimed: aNode('claimed', { agent }),
   old: aNode('old'),
+  unable: aNode('unable', { agent }),
 }
 const CROWDED = aNode('crowded', { agent })
 
 interface Row {
   readonly node: string
   readonly parts?: object
-  /** `lenient`: a server that does not enforce residency. `crowded`: a tenant whose quota allows no container. */
-  readonly asked?: 'lenient' | 'crowded'
+  /**
+   * `lenient`: a server that does not enforce residency. `crowded`: a tenant whose quota allows no container. `avoiding`: a
+   * deployment whose container a node could not create.
+   */
+  readonly asked?: 'lenient' | 'crowded' | 'avoiding'
 }
 
 const resides = (residency: object) => ({ placement: { residency } })
@@ -62,6 +73,7 @@ const ROWS: { readonly [name in FilterName]: Row } = {
   control_plane_node: { node: 'reserved' },
   claims: { node: 'claimed' },
   agent_version: { node: 'old', parts: { networks: ['front'] } },
+  creation: { node: 'unable', asked: 'avoiding' },
   named_node: { node: 'neighbour', parts: { nodeId: NODES.steady.id } },
   residency_enforcement: { node: 'steady', parts: resides({ country: 'DE' }), asked: 'lenient' },
   residency_country: { node: 'steady', parts: resides({ country: 'FR' }) },
@@ -100,6 +112,7 @@ beforeAll(async () => {
   expect((await platform.api().send('PATCH', `/api/v1/tenants/${globex.id}`, quotas)).status).toBe(200)
   controllers = startControllers(server.store)
   await placeDatabase(platform.api(acme.token))
+  await placeAvoiding(platform.api(acme.token))
 })
 afterAll(async () => {
   await controllers.stop()
@@ -131,6 +144,29 @@ async function placeDatabase(api: ApiClient): Promise<void> {
   await waitUntil(isPlaced, { what: 'the database is placed' })
 }
 
+const AVOIDING = 'picky'
+
+/** Creates a deployment of which the node `unable` could not create a container. */
+async function placeAvoiding(api: ApiClient): Promise<void> {
+  const body = { kind: 'Deployment', name: AVOIDING, image: platform.image, nodeId: NODES.steady.id }
+  const created = await api.post(COLLECTION, body)
+  expect(created.status, created.text).toBe(201)
+  const isPlaced = async () => (await api.get(`${COLLECTION}/${AVOIDING}/placements`)).text.includes('node_')
+  await waitUntil(isPlaced, { what: 'the deployment is placed' })
+  const { store } = platform.server
+  const { uid } = Object(created.body['deployment'])
+  const address = placementAt(platform.acme.id as TenantId, ownerOf('deployment', uid))
+  const until = new Date(Date.now() + 5 * 60_000).toISOString()
+  await write(store, (transaction) => {
+    const placement = transaction.get(address)
+    if (placement === undefined) throw new Error('the placement is missing')
+    transaction.put(address, {
+      ...placement,
+      avoided: [{ nodeId: NODES.unable.id, until, cause: 'no space left on device' }],
+    })
+  })
+}
+
 function apiOf(asked: Row['asked']): ApiClient {
   if (asked === 'lenient') return lenient.api(platform.acme.token)
   return platform.api(asked === 'crowded' ? platform.globex.token : platform.acme.token)
@@ -139,7 +175,10 @@ function apiOf(asked: Row['asked']): ApiClient {
 test.each(FILTERS)('the filter %s refuses a node, with a remedy', async (filter) => {
   const { node, parts, asked } = ROWS[filter]
   const body = { kind: 'Deployment', name: 'web', image: platform.image, ...parts }
-  const answer = await apiOf(asked).post(`${COLLECTION}?dryRun=true`, body)
+  const answer =
+    asked === 'avoiding'
+      ? await apiOf(asked).send('PUT', `${COLLECTION}/${AVOIDING}?dryRun=true`, { nodeId: null })
+      : await apiOf(asked).post(`${COLLECTION}?dryRun=true`, body)
   expect(answer.status, answer.text).toBe(200)
   const { candidates } = Object(Object(answer.body['plan'])['placement'])
   const { refusals } = candidates.find(({ nodeName }: { nodeName: string }) => nodeName === node)

@@ -21,9 +21,10 @@ export const environmentDelay = (count: number, random: number): number =>
 
 /**
  * Kind of a failure. `final`: a retry cannot succeed. `environment`: the container's environment is unavailable. `volume`: a
- * volume cannot be mounted. `lease`: a volume must not be written. `engine`: the engine does not answer.
+ * volume cannot be mounted. `lease`: a volume must not be written. `engine`: the engine does not answer. `node`: the node cannot
+ * create the container, whatever the container is.
  */
-export type FailureKind = 'final' | 'environment' | 'volume' | 'lease' | 'engine' | 'other'
+export type FailureKind = 'final' | 'environment' | 'volume' | 'lease' | 'engine' | 'node' | 'other'
 
 type Desired = ReadonlyMap<AssignmentId, DesiredItem>
 
@@ -46,6 +47,7 @@ const DELAYS: { readonly [kind in FailureKind]: (count: number, random: number) 
   volume: retryDelay,
   lease: retryDelay,
   engine: retryDelay,
+  node: retryDelay,
   other: retryDelay,
 }
 

@@ -3,6 +3,7 @@
 
 import { type AssignmentId, cleanCause, type DesiredItem } from '@holdfast/contract'
 import {
+  isCauseOfNode,
   type NodeAction,
   needsEnvironment,
   type ResolvedEnvironment,
@@ -69,8 +70,10 @@ export function createWorkers(deps: WorkerDeps): Workers {
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
     const failure = error instanceof ActionError ? error : undefined
     changed.delete(id)
-    const retryMs = backoff.recordFailure(id, failureKind(error))
-    if (failure !== undefined) statuses.update(id, troubleOf(failure, backoff.failuresOf(id)))
+    const kind = failureKind(error)
+    const retryMs = backoff.recordFailure(id, kind)
+    if (failure !== undefined)
+      statuses.update(id, { ...troubleOf(failure, backoff.failuresOf(id)), isOfNode: kind === 'node' })
     const about = { reason: failure?.reason, message: safeMessage(action, error), retryMs }
     log.warn({ assignment: id, action: action.kind, ...about }, 'action failed')
     if (Number.isFinite(retryMs)) deps.requeueIn(retryMs)
@@ -150,7 +153,13 @@ export function failureKind(error: unknown): FailureKind {
   if (error.final) return 'final'
   if (error.reason === VOLUME_NOT_MOUNTED) return 'volume'
   if (error.reason === VOLUME_NOT_LEASED) return 'lease'
-  return error.reason === SECRET_UNRESOLVED ? 'environment' : 'other'
+  if (error.reason === SECRET_UNRESOLVED) return 'environment'
+  return isOfNode(error) ? 'node' : 'other'
+}
+
+function isOfNode({ reason, cause }: ActionError): boolean {
+  if (!(cause instanceof EngineError)) return reason === 'network_failed'
+  return isCauseOfNode({ reason, fault: cause.fault, message: cause.message })
 }
 
 /**

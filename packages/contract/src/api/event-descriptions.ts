@@ -59,13 +59,14 @@ export const EVENT_DESCRIPTIONS: { readonly [type in EventType]: EventDescriptio
     },
   },
   'deployment.displaced': {
-    when: 'replicas leave a node that no longer meets the requirements of the deployment or failed; `reason` is `labels_changed`, `demands_changed` or `node_lost`',
+    when: 'replicas leave a node that no longer meets the requirements of the deployment, failed or could not create a container; `reason` is `labels_changed`, `demands_changed`, `node_lost` or `creation_failed`',
     severity: ['warning'],
     subjects: ['Deployment'],
     data: {
       nodeId: NODE_ID,
       nodeName: NODE_NAME,
       filter: 'the filter that refuses the node; absent when the node failed',
+      cause: 'why the container could not be created; absent otherwise',
       label: 'the label at fault, or null; absent when the node failed',
       required: 'what the deployment requires; absent when the node failed',
       reported: 'what the node reports; absent when the node failed',

@@ -185,6 +185,16 @@ const failureFields = {
   failedChecks: optional(integer()),
 }
 
+/** A node that could not create a container of an owner, and that gets no further replica of the owner for a while. */
+export const avoidedNodeShape = object({
+  nodeId: branded<NodeId>(),
+  /** Time until which the node is avoided. */
+  until: string(),
+  /** Why the container could not be created, in words. */
+  cause: string(),
+})
+export type AvoidedNode = Infer<typeof avoidedNodeShape>
+
 /** The state of one assignment as its agent observed it. `seq` increases with each report about the assignment. */
 export const observationShape = object({
   assignmentId: branded<AssignmentId>(),
@@ -204,6 +214,11 @@ export const observationShape = object({
    */
   about: optional(string()),
   ...failureFields,
+  /**
+   * How many attempts in a row to create the container failed for a cause of the node, at most three; absent if the last
+   * attempt did not. Older agents do not report it.
+   */
+  nodeFailures: optional(integer()),
   /** Proves which secret versions the container was started with. The server sends the proof with the environment. */
   proof: optional(string()),
   /** True if no container of the assignment exists and none will be created. */

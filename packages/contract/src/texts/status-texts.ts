@@ -257,6 +257,11 @@ export const REFUSAL_TEXTS = {
     meaning: 'The container engine of the node does not answer.',
     next: 'Restart the container engine of the machine, for example with `systemctl restart docker`.',
   },
+  creation_failed: {
+    meaning:
+      'The node could not create a container of the deployment in three attempts, for a cause of its own, such as a full disk or a network that cannot be set up. It gets no further replica of the deployment for ten minutes.',
+    next: 'Repair the container engine of the machine. The reported cause says what failed.',
+  },
   disk_pressure: {
     meaning: 'The disk of the container engine of the node is nearly full, in bytes or inodes.',
     next: 'Free space on the machine: remove container logs, volumes of the engine and images of others that are not needed. The agent removes its own unused images.',

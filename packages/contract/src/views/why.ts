@@ -29,6 +29,7 @@ export const FILTERS = [
   'control_plane_node',
   'claims',
   'agent_version',
+  'creation',
   'named_node',
   'residency_enforcement',
   'residency_country',

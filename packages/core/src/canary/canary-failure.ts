@@ -12,7 +12,7 @@ import type { FoundCanaryFailure } from './advance-canary.ts'
 /** The first failed replica among the running assignments; reports of a lost node are no failure of the canary. */
 export function findCanaryFailure(
   assignments: readonly Assignment[],
-  facts: Pick<ReplicaFacts, 'seen' | 'dispositionOf'>,
+  facts: Pick<ReplicaFacts, 'seen' | 'dispositionOf' | 'isUncreated'>,
 ): FoundCanaryFailure | undefined {
   for (const each of assignments) {
     if (each.desired !== 'running' || !hasValidReports(facts.dispositionOf(each.nodeId))) continue

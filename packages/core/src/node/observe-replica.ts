@@ -10,6 +10,7 @@ import {
   type ReplicaState,
 } from '@holdfast/contract'
 import { isStartedByAgent, runsOnce } from './container-mounts.ts'
+import { MOST_NODE_FAILURES } from './node-cause.ts'
 import type { ContainerState } from './plan-node.ts'
 
 /** Health checks that failed in a row, and the output of the last one, as one bounded line without secret values. */
@@ -76,6 +77,8 @@ export interface ReplicaView {
   readonly cause: string
   /** How often in a row the action failed to which `trouble` refers; absent or 0 if it succeeded. */
   readonly attempts?: number
+  /** Whether these attempts failed for a cause of the node. */
+  readonly isOfNode?: boolean
   /** The agent's own health checks that failed since this start of the container. */
   readonly probes?: (FailedChecks & { readonly startedAt: string }) | undefined
   /** Why the run that ended at this time could not execute its program or was killed, if that is known. */
@@ -179,9 +182,16 @@ const EXPLAINED: readonly string[] = [SECRET_UNRESOLVED, AGENT_VERSION, VOLUME_N
 const aboutOf = ({ about }: ReplicaView, reason: string): { about?: string } =>
   EXPLAINED.includes(reason) && about !== '' ? { about } : {}
 
-/** The engine's error behind a reported trouble. Without trouble there is nothing to explain. */
-const causeOf = ({ cause }: ReplicaView, reason: string): { cause?: string } =>
-  reason !== '' && cause !== '' ? { cause } : {}
+/** The engine's error behind a reported trouble, and whether it belongs to the node. Without trouble there is none. */
+const causeOf = (view: ReplicaView, reason: string): Pick<Observation, 'cause' | 'nodeFailures'> => ({
+  ...(reason !== '' && view.cause !== '' ? { cause: view.cause } : {}),
+  ...failuresOfNode(view, reason),
+})
+
+const failuresOfNode = ({ trouble, isOfNode, attempts = 0 }: ReplicaView, reason: string) =>
+  isOfNode === true && attempts > 0 && reason !== '' && reason === trouble
+    ? { nodeFailures: Math.min(attempts, MOST_NODE_FAILURES) }
+    : {}
 
 function observeContainer(view: ReplicaView, container: SeenContainer): UnnumberedObservation | undefined {
   const { id, startedAt, exitCode, restarts, proof, lastExit } = container
@@ -195,6 +205,7 @@ function observeContainer(view: ReplicaView, container: SeenContainer): Unnumber
     ...defined({ lastExit, proof }),
     ...explainFailure(view, container, reason),
     ...aboutOf(view, reason),
+    ...failuresOfNode(view, reason),
     state,
     reason,
   })
@@ -293,6 +304,7 @@ export function isUrgent(before: Observation | undefined, now: UnnumberedObserva
   if (before === undefined || now.generation !== before.generation) return true
   if (isReady(now) !== isReady(before) || !FOLDED_STATES.includes(now.state)) return true
   if (now.reason === 'unhealthy') return before.reason !== 'unhealthy'
+  if ((now.nodeFailures ?? 0) > (before.nodeFailures ?? 0)) return true
   return now.restarts > before.restarts && before.restarts < FAILING_EXITS
 }
 
@@ -313,6 +325,7 @@ const compared = (one: UnnumberedObservation) => [
   one.lastExit,
   one.cause,
   one.failedChecks,
+  one.nodeFailures,
   one.proof,
   one.gone,
 ]

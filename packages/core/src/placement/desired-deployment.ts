@@ -7,6 +7,7 @@ import type { DesiredDeployment, PlacedDeployment } from '../rollout/desired-rol
 import { updateRulesOf } from '../rollout/plan-rollout-rules.ts'
 import { desiredReplicas } from '../scaling/desired-replicas.ts'
 import { DISPLACED_AT_ONCE, type Displacement } from './find-displaced.ts'
+import { NONE_UNCREATED, type Uncreated } from './leave-uncreated.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { hasWriters, isSuperseded, usableLastGood } from './writer-claims.ts'
 
@@ -45,10 +46,12 @@ export function placedDeployment(snapshot: PlacementSnapshot): PlacedDeployment 
 export function replicaFacts(
   snapshot: PlacementSnapshot,
   { dispositions }: Pick<Displacement, 'dispositions'>,
+  { leaving }: Pick<Uncreated, 'leaving'> = NONE_UNCREATED,
 ): ReplicaFacts {
   const { dispositionOf, seen, room } = snapshot
   return {
     dispositionOf: (id) => dispositions.get(id) ?? dispositionOf(id),
+    isUncreated: (id) => leaving.has(id),
     isSuperseded: (each) => isSuperseded(snapshot, each),
     seen,
     room,

@@ -3,6 +3,8 @@
 // explain-placement.ts. See docs/design/packages.md#import-rules
 
 export {
+  AVOIDED_MS,
+  avoiding,
   createPickDescriber,
   createSchedulingView,
   type Placing,

@@ -68,6 +68,7 @@ export function nextPlacement(
   const ranRevision = status.phase === 'Running' ? revision : before?.ranRevision
   const ranReplicas = status.phase === 'Running' ? status.replicas.desired : before?.ranReplicas
   const formerly = formerlyOf(basis, assignments)
+  const { avoided } = basis
   const next = keepUnknown<PlacementRecord>(before, {
     owner: ownerOf('deployment', uid),
     name: spec.name,
@@ -85,6 +86,7 @@ export function nextPlacement(
     ...(rollout === undefined ? {} : { rollout }),
     ...(lastGood === undefined ? {} : { lastGood }),
     ...(formerly === undefined ? {} : { formerly }),
+    ...(avoided === undefined ? {} : { avoided }),
   })
   const decided = decidedNext(basis, planned, next, status.reason)
   return { next: { ...next, decided }, status, failing, unreportedSecrets }
@@ -202,6 +204,7 @@ export function isSameRecord(
   if (before === undefined || next === undefined) return before === next
   return (
     before.decided === next.decided &&
+    before.avoided === next.avoided &&
     before.metDemands === next.metDemands &&
     before.ranRevision === next.ranRevision &&
     before.ranReplicas === next.ranReplicas &&

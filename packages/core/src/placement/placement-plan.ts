@@ -19,6 +19,7 @@ import type { RolloutPlan } from '../rollout/plan-rollout.ts'
 import type { SecretTrouble } from '../rollout/secret-trouble.ts'
 import type { Explanation, RetryTrigger } from '../scheduling/index.ts'
 import type { Displacement } from './find-displaced.ts'
+import type { Uncreated } from './leave-uncreated.ts'
 import type { DeploymentRecord, PlacementRecord } from './snapshot.ts'
 import type { ClaimChanges } from './writer-claims.ts'
 
@@ -30,6 +31,8 @@ export interface PlanBasis {
   readonly placementRevision: number
   /** The time of the decision, in the format of stored records. */
   readonly now: string
+  /** The nodes that could not create a container, after this decision. */
+  readonly avoided: PlacementRecord['avoided']
 }
 
 /** The replicas that stay, leave and are added, and why other replicas have no node. */
@@ -39,6 +42,7 @@ export interface PlannedReplicas {
   readonly kept: readonly Assignment[]
   readonly added: readonly Assignment[]
   readonly displacement: Displacement
+  readonly uncreated: Uncreated
   /** Why a replica fits on no node; undefined if every replica has a node. */
   readonly refused: Explanation | undefined
   /** Why a replica of the canary fits on no node; undefined if every one has a node. */

@@ -21,6 +21,7 @@ import { countedChanges } from './counted-changes.ts'
 import { replicaFacts } from './desired-deployment.ts'
 import { DISPLACED_AT_ONCE, type Displacement, findDisplaced } from './find-displaced.ts'
 import { keepServing } from './keep-serving.ts'
+import { leaveUncreated } from './leave-uncreated.ts'
 import type { PlannedReplicas } from './placement-plan.ts'
 import { workloadFor } from './return-home.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
@@ -51,7 +52,8 @@ export function planPart(
   const unmet = unmetDependencies(deployment.spec, snapshot.dependency)
   const gated = unmet.length > 0
   const displacement = findDisplaced(snapshot, deployment, gated, others.beside)
-  const facts = replicaFacts(snapshot, displacement)
+  const uncreated = leaveUncreated(snapshot, deployment, others.beside)
+  const facts = replicaFacts(snapshot, displacement, uncreated)
   const planned = withoutUnclaimed(snapshot, deployment, planRollout(facts, gated, displacement))
   const {
     plan: rollout,
@@ -61,12 +63,14 @@ export function planPart(
   const added = newAssignments(snapshot, deployment, others, { rollout, placing }, now)
   const withoutLost = removeReplacedLost(rollout.kept, added, facts)
   const kept = leaveForbidden(withoutLost, added, whereabouts(snapshot, deployment, displacement, now))
-  const refusing = placing.unplaced > 0 ? placing : (displacement.nowhere ?? nowhere ?? placing)
+  const unmoved = displacement.nowhere ?? uncreated.nowhere ?? nowhere
+  const refusing = placing.unplaced > 0 ? placing : (unmoved ?? placing)
   return {
     rollout,
     kept,
     added,
     displacement,
+    uncreated,
     refused: refusing.explanation,
     canaryRefused: undefined,
     cures: refusing.cures,

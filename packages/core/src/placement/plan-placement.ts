@@ -7,7 +7,7 @@ import { type SplitAssignments, splitAssignments } from '../canary/split-assignm
 import type { ReplicaFacts } from '../rollout/desired-replicas.ts'
 import { planRollout } from '../rollout/plan-rollout.ts'
 import { isServing } from '../rollout/replica-health.ts'
-import { lazy } from '../scheduling/index.ts'
+import { avoidedUntil, avoiding, lazy } from '../scheduling/index.ts'
 import { nodesToCompare, observationsToCompare } from './compared-records.ts'
 import { recordedMatrix } from './decision-record.ts'
 import { desiredDeployment, placedDeployment } from './desired-deployment.ts'
@@ -16,6 +16,7 @@ import { isSameRecord, nextPlacement } from './next-placement.ts'
 import type { PlacementPlan, PlanBasis, PlannedReplicas } from './placement-plan.ts'
 import { type CanaryPlan, planCanary } from './plan-canary.ts'
 import { type PlannedPart, planPart } from './plan-part.ts'
+import { nextAvoided } from './remember-failures.ts'
 import type { DeploymentRecord, PlacementSnapshot } from './snapshot.ts'
 import { claimChanges } from './writer-claims.ts'
 
@@ -26,19 +27,49 @@ export function planPlacement(
   now: number,
 ): PlacementPlan {
   const { placement: before, placementRevision } = snapshot
-  const basis: PlanBasis = { deployment, before, placementRevision, now: new Date(now).toISOString() }
+  const avoided = nextAvoided(snapshot, now)
+  const basis: PlanBasis = {
+    ...{ deployment, before, placementRevision, avoided },
+    now: new Date(now).toISOString(),
+  }
+  const aware = avoidingNodes(snapshot, avoided, now)
   const split = splitAssignments(before?.assignments ?? [], snapshot.target, deployment.canary !== undefined)
-  const stable = planStable(snapshot, deployment, split, now)
+  const stable = planStable(aware, deployment, split, now)
   const { canary: state } = deployment
   if (state === undefined && split.canary.length + split.adopted.length === 0)
-    return complete(snapshot, stable.facts, basis, stable, stable.isUnmoved)
+    return complete(aware, stable.facts, basis, triedAgain(basis, stable, now), stable.isUnmoved)
   // A transaction compares and writes a bounded number of records, so the canary's turn comes when the others are settled.
   const isTurn = stable.isUnmoved && split.adopted.length === 0
   const beside = [...stable.kept, ...stable.added]
-  const canary = isTurn ? planCanary(snapshot, deployment, { beside, marked: split.canary }, now) : undefined
+  const canary = isTurn ? planCanary(aware, deployment, { beside, marked: split.canary }, now) : undefined
   const replicas = joinParts(stable, canary, split.canary, state)
   const isUnmoved = isTurn && canary?.part?.isUnmoved !== false && replicas.canary === state
-  return complete(snapshot, stable.facts, basis, replicas, isUnmoved)
+  return complete(aware, stable.facts, basis, triedAgain(basis, replicas, now), isUnmoved)
+}
+
+/** The snapshot in which no replica is placed on a node that could not create one lately. */
+function avoidingNodes(
+  snapshot: PlacementSnapshot,
+  avoided: PlanBasis['avoided'],
+  now: number,
+): PlacementSnapshot {
+  const { canary } = snapshot
+  const workload = avoiding(snapshot.workload, avoided, now)
+  if (workload === snapshot.workload) return snapshot
+  const ofCanary = canary && { canary: { ...canary, workload: avoiding(canary.workload, avoided, now) } }
+  return { ...snapshot, workload, ...ofCanary }
+}
+
+/** A replica without a node is planned again when an avoided node is tried again. */
+function triedAgain<Replicas extends PlannedReplicas>(
+  { avoided }: PlanBasis,
+  planned: Replicas,
+  now: number,
+): Replicas {
+  const { rollout, refused, canaryRefused } = planned
+  const at = refused === undefined && canaryRefused === undefined ? undefined : avoidedUntil(avoided, now)
+  if (at === undefined) return planned
+  return { ...planned, rollout: { ...rollout, replanAt: Math.min(rollout.replanAt ?? at, at) } }
 }
 
 function planStable(

@@ -4,6 +4,7 @@
 import type {
   Assignment,
   AssignmentId,
+  AvoidedNode,
   CanaryProgress,
   ContainerTemplate,
   DeploymentSpec,
@@ -57,6 +58,8 @@ export interface PlacementRecord {
   readonly assignments: Assignment[]
   /** The newest assignments that left the record within the last hour before another one left. */
   readonly formerly?: FormerAssignment[]
+  /** The nodes that could not create a container, newest last. */
+  readonly avoided?: AvoidedNode[]
   /** Maps template hashes to container templates, for each hash that an assignment or `lastGood` refers to. */
   readonly templates: { [templateHash: string]: ContainerTemplate }
   /** The hash of the refusals that were last reported in an event; empty if there are none. */
@@ -90,7 +93,7 @@ export interface CountedReplicas extends CountedRequests {
   readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId' | 'canary'>[]
 }
 
-export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone'>
+export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone' | 'nodeFailures'>
 
 /** A claim of the planned deployment. */
 export interface OwnClaim {

@@ -70,9 +70,14 @@ function classOfUnfit(
 ): ReplicaClass {
   const disposition = facts.dispositionOf(each.nodeId)
   if (desired.hold && isLeftAsItIs(desired, each, alive, facts)) return 'standby'
-  if (!desired.gated && isUseless(desired, each, facts)) return 'failed'
+  if (!desired.gated && (isUncreated(desired, each, facts) || isUseless(desired, each, facts)))
+    return 'failed'
   return disposition === 'barred' ? 'barred' : 'outgoing'
 }
+
+/** Whether no container of the replica can be created where it is. On hold, its successor must be like itself. */
+const isUncreated = ({ hold }: DesiredReplicas, { id }: Assignment, facts: ReplicaFacts): boolean =>
+  !hold && facts.isUncreated?.(id) === true
 
 function fittingAim(
   desired: DesiredReplicas,
@@ -88,10 +93,11 @@ function fittingAim(
 }
 
 /**
- * Whether a replica may stay on its node. A replica with a read-write mount stays with its data, unless residency forbids
+ * Whether a replica may stay on its node, which must be able to create its container. A replica with a read-write mount stays with its data, unless residency forbids
  * the node.
  */
-function mayStay({ stateful }: DesiredReplicas, { nodeId }: Assignment, facts: ReplicaFacts): boolean {
+function mayStay({ stateful }: DesiredReplicas, { id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
+  if (facts.isUncreated?.(id) === true) return false
   const disposition = facts.dispositionOf(nodeId)
   return disposition === 'staying' || (stateful && disposition !== 'barred')
 }
@@ -112,7 +118,10 @@ function fittingInHold(
   facts: ReplicaFacts,
 ): Assignment[] {
   const others = alive.filter((each) => !isFailedInHold(desired, each, facts))
-  if (others.length > 0) return others.filter(({ nodeId }) => facts.dispositionOf(nodeId) === 'staying')
+  if (others.length > 0)
+    return others.filter(
+      ({ id, nodeId }) => facts.dispositionOf(nodeId) === 'staying' && facts.isUncreated?.(id) !== true,
+    )
   return alive.filter(({ nodeId }) => facts.dispositionOf(nodeId) !== 'barred').slice(0, 1)
 }
 
@@ -125,10 +134,11 @@ const isFailedInHold = (desired: DesiredReplicas, each: Assignment, facts: Repli
  */
 function isLeftAsItIs(
   desired: DesiredReplicas,
-  { nodeId }: Assignment,
+  { id, nodeId }: Assignment,
   alive: readonly Assignment[],
   facts: ReplicaFacts,
 ): boolean {
+  if (facts.isUncreated?.(id) === true) return false
   const disposition = facts.dispositionOf(nodeId)
   const hasOthers = alive.some((each) => !isFailedInHold(desired, each, facts))
   return hasOthers ? disposition === 'staying' : disposition !== 'barred'

@@ -25,6 +25,8 @@ export interface ReplicaFacts {
    * write and its successor need not wait for its removal.
    */
   isSuperseded?(assignment: Assignment): boolean
+  /** Whether the container cannot be created on the node of the replica, and another node accepts the replica. */
+  isUncreated?(id: AssignmentId): boolean
   seen(id: AssignmentId): (FailureFacts & Pick<Observation, 'restarts' | 'gone'>) | undefined
   /**
    * The number of containers that the tenant's quota allows for this deployment: the quota less the containers of other

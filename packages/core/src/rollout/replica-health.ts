@@ -16,10 +16,11 @@ export function isServing(
 /** Why a replica makes its revision fail; undefined while the replica may still become ready. */
 export function failureOf(
   { id }: Pick<Assignment, 'id'>,
-  facts: Pick<ReplicaFacts, 'seen'>,
+  facts: Pick<ReplicaFacts, 'seen' | 'isUncreated'>,
 ): string | undefined {
   const seen = facts.seen(id)
-  if (seen === undefined) return undefined
+  // The node has failed, and not the revision.
+  if (seen === undefined || facts.isUncreated?.(id) === true) return undefined
   if (seen.reason === 'unhealthy') return 'unhealthy'
   if (seen.restarts >= FAILING_EXITS) return NOT_STARTED.has(seen.reason) ? seen.reason : 'exited'
   return seen.state === 'failed' ? seen.reason || 'failed' : undefined

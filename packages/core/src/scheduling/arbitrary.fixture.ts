@@ -163,6 +163,12 @@ const namedNetwork = fc.record({
   ),
 })
 
+/** A node that could not create a container; the tenant may not have it. */
+const avoided = fc.record({
+  nodeId: fc.integer({ min: 1, max: MAX_NODES }).map(nodeIdOf),
+  cause: fc.constantFrom('no space', 'no network'),
+})
+
 /** A random workload. It may name a node that the tenant does not have. */
 export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   name: fc.constantFrom(...NAMES),
@@ -190,4 +196,5 @@ export const arbitraryWorkload: fc.Arbitrary<Workload> = fc.record({
   storageBytes: seldom(fc.constantFrom(5, 6, 150)),
   volumes: seldom(fc.array(mountedVolume, { maxLength: 2 })),
   networks: seldom(fc.uniqueArray(namedNetwork, { maxLength: 2, selector: ({ name }) => name })),
+  avoids: seldom(fc.uniqueArray(avoided, { maxLength: 3, selector: ({ nodeId }) => nodeId })),
 })

@@ -83,6 +83,7 @@ test(`an explanation in steps shows the moment of the question (seed ${SEED})`, 
 
 test('filters without a node key read only what classes distinguish in another way', () => {
   expect(PLACEMENT_FILTERS.filter(({ nodeKey }) => nodeKey === undefined).map(({ name }) => name)).toEqual([
+    'creation',
     'named_node',
     'residency_country',
     'residency_region',

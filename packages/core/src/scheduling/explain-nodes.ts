@@ -6,6 +6,7 @@ import type { NodeStatus } from '@holdfast/contract'
 import { createRefusalFinder, refusalBy } from './check-candidates.ts'
 import type { NodeFacts, TenantFacts, Workload } from './facts.ts'
 import { mayReturn } from './filters/control-plane-node.ts'
+import { keyOfCreation } from './filters/creation.ts'
 import { PLACEMENT_FILTERS } from './filters/index.ts'
 import { namedNode } from './filters/named-node.ts'
 import { keyOfNetworks } from './filters/network-node.ts'
@@ -166,7 +167,7 @@ function createAnswers(workload: Workload, first: NodesAtMoment): Answers {
     if (lacksMemory) key += 'm'
     if (isTooLarge) key += 't'
     key += keyOfReplicas(moment, slot) + keyOfLabels(node)
-    key += keyOfCopies(workload, node) + keyOfNetworks(workload, node)
+    key += keyOfCopies(workload, node) + keyOfNetworks(workload, node) + keyOfCreation(workload, node)
     if (mayReturn(workload, node)) key += '^'
     const record = keyOfRecord(node)
     const classes = byRecord.get(record) ?? new Map<string, AnswersOfClass>()

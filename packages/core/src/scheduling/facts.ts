@@ -2,6 +2,7 @@
 // docs/design/placement.md#candidates
 
 import type {
+  AvoidedNode,
   Capacity,
   DeploymentSpec,
   NodeId,
@@ -73,6 +74,8 @@ export interface Workload {
   readonly volumes?: readonly MountedVolume[] | undefined
   /** The networks that the workload names; absent if it names none. */
   readonly networks?: readonly NamedNetwork[] | undefined
+  /** The nodes that could not create a container of the workload lately; absent if there are none. */
+  readonly avoids?: readonly Pick<AvoidedNode, 'nodeId' | 'cause'>[] | undefined
 }
 
 /** A network that a workload names. */

@@ -1,3 +1,4 @@
+export { AVOIDED_MS, avoidedAt, avoidedUntil, avoiding } from './avoid-nodes.ts'
 export { toCandidate } from './candidate-texts.ts'
 export { createPickDescriber, type PickDescriber } from './describe-pick.ts'
 export { type Explanation, explainCandidates } from './explain.ts'

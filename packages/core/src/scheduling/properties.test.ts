@@ -32,6 +32,7 @@ const DEMANDS: Demands = {
   claims: (_w, n) => n.claim === 'sole',
   agent_version: (w, n) =>
     w.needs.every((need) => n.agent?.capabilities?.includes(need) ?? ['limits', 'args'].includes(need)),
+  creation: (w, n) => (w.avoids ?? []).every(({ nodeId }) => nodeId !== n.id),
   named_node: (w, n) => [undefined, n.id].includes(w.nodeId),
   residency_enforcement: (w) => w.residency?.enforced !== false,
   residency_country: (w, n) => [undefined, reported(n, 'holdfast.io/country')].includes(w.residency?.country),

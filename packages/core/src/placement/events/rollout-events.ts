@@ -11,6 +11,7 @@ import { changedParts } from './changed-parts.ts'
 import { displacedEvents } from './displaced-events.ts'
 import { type EventDraft, MOST_NAMED, type NodeName, replicasText } from './event-texts.ts'
 import { rolloutFailedEvents } from './rollout-failed-events.ts'
+import { uncreatedEvents } from './uncreated-events.ts'
 
 export function rolloutEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
   return [
@@ -18,6 +19,7 @@ export function rolloutEvents(plan: PlacementPlan, nodeName: NodeName): EventDra
     ...startedEvents(plan),
     ...nodeLostEvents(plan, nodeName),
     ...displacedEvents(plan, nodeName),
+    ...uncreatedEvents(plan, nodeName),
     ...quotaReachedEvents(plan),
     ...stepEvents(plan, nodeName),
   ]
@@ -148,7 +150,7 @@ function nodeLostEvents(plan: PlacementPlan, nodeName: NodeName): EventDraft[] {
 }
 
 function isReportedAsDisplaced(plan: PlacementPlan, each: Assignment): boolean {
-  if (plan.lostNodes.has(each.nodeId)) return true
+  if (plan.lostNodes.has(each.nodeId) || plan.uncreated.leaving.has(each.id)) return true
   return plan.displacement.refusals.has(each.nodeId) && successorOf(plan, each) === undefined
 }
 

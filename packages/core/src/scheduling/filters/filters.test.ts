@@ -13,6 +13,7 @@ import { antiAffinity } from './anti-affinity.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
+import { creation } from './creation.ts'
 import { diskPressure } from './disk-pressure.ts'
 import { engine } from './engine.ts'
 import { PLACEMENT_FILTERS } from './index.ts'
@@ -338,6 +339,25 @@ const inGermany: DesiredResidency = { country: 'DE', enforced: true, regionCount
 const american = { labels: { 'holdfast.io/country': 'US', 'holdfast.io/geo-region': 'na' } }
 const front = (nodeId: NodeFacts['id'] | null) => ({ name: 'front', nodeId })
 const back = { name: 'back', nodeId: nodeIdOf(1) }
+checkTable(creation, [
+  ['no node that failed', {}, {}],
+  ['another node that failed', { avoids: [{ nodeId: nodeIdOf(2), cause: 'no space' }] }, {}],
+  [
+    'the node that failed',
+    {
+      avoids: [
+        { nodeId: nodeIdOf(2), cause: '' },
+        { nodeId: nodeIdOf(1), cause: 'no space' },
+      ],
+    },
+    {},
+    {
+      code: 'creation_failed',
+      required: { created: true },
+      reported: { created: false, cause: 'no space' },
+    },
+  ],
+])
 checkTable(networkNode, [
   ['no network', {}, {}],
   ['an empty list of networks', { networks: [] }, {}],

@@ -8,6 +8,7 @@ import { blockedCountry } from './blocked-country.ts'
 import { claims } from './claims.ts'
 import { controlPlaneNode } from './control-plane-node.ts'
 import { cordon } from './cordon.ts'
+import { creation } from './creation.ts'
 import { diskPressure } from './disk-pressure.ts'
 import { engine } from './engine.ts'
 import { labelConstraint } from './label-constraint.ts'
@@ -33,6 +34,7 @@ export const PLACEMENT_FILTERS: readonly Filter[] = [
   controlPlaneNode,
   claims,
   agentVersion,
+  creation,
   namedNode,
   residencyEnforcement,
   ...RESIDENCY_FILTERS,

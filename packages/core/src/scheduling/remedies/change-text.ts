@@ -53,6 +53,8 @@ const WITHOUT_REMEDY: { readonly [code: string]: (nodeName: string) => string } 
     `Enroll another node: ${nodeName} is reserved for the platform's own deployments.`,
   engine_silent: (nodeName) =>
     `Restart the container engine of ${nodeName} (systemctl restart docker), or enroll another node.`,
+  creation_failed: (nodeName) =>
+    `Repair the container engine of ${nodeName}, which is tried again ten minutes after it failed, or enroll another node.`,
   disk_pressure: (nodeName) =>
     `Free space or inodes on the disk of the container engine of ${nodeName}, or enroll another node.`,
   node_claims_releasing: (nodeName) =>

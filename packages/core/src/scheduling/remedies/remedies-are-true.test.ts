@@ -106,7 +106,7 @@ function smaller(change: Change): Change[] {
 }
 
 /** The filters whose refusals a tenant cannot end by a change of its own. */
-const FIXED = ['control_plane_node', 'claims', 'storage', 'engine', 'disk_pressure']
+const FIXED = ['control_plane_node', 'claims', 'storage', 'engine', 'disk_pressure', 'creation']
 
 test(
   `only control-plane nodes, shared claims, storage and volumes have no remedy (seed ${SEED})`,

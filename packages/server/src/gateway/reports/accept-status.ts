@@ -75,9 +75,17 @@ const PROOF = /^[\w-]{1,64}$/
 
 function isValid(observation: Observation, newestGeneration: number): boolean {
   const { generation, seq, restarts, state, containerId, startedAt, exitCode, reason, gone } = observation
-  const { about, proof, cause, failedChecks, lastExit } = observation
+  const { about, proof, cause, failedChecks, nodeFailures, lastExit } = observation
   const { code, oomLimitBytes, signal, at } = lastExit ?? {}
-  const numbers = [seq, restarts, exitCode ?? 0, failedChecks ?? 0, code ?? 0, oomLimitBytes ?? 0]
+  const numbers = [
+    seq,
+    restarts,
+    exitCode ?? 0,
+    failedChecks ?? 0,
+    nodeFailures ?? 0,
+    code ?? 0,
+    oomLimitBytes ?? 0,
+  ]
   const texts = [reason, containerId ?? '', startedAt ?? '', signal ?? '', at ?? '']
   return (
     generation >= 1 &&
@@ -105,6 +113,7 @@ function isSame(left: Observation, right: Observation): boolean {
     left.about === right.about &&
     left.cause === right.cause &&
     left.failedChecks === right.failedChecks &&
+    left.nodeFailures === right.nodeFailures &&
     isSameExit(left.lastExit, right.lastExit) &&
     left.proof === right.proof &&
     left.gone === right.gone

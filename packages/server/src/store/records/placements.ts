@@ -2,6 +2,7 @@
 
 import {
   assignmentShape,
+  avoidedNodeShape,
   boolean,
   branded,
   candidateShape,
@@ -41,6 +42,8 @@ export const storedPlacementShape = object({
   assignments: list(assignmentShape),
   /** Assignments that left the record, newest last, at most 16; absent if none did within the last hour. */
   formerly: optional(list(formerAssignmentShape)),
+  /** Nodes that could not create a container, newest last, at most 64; absent if there was none. */
+  avoided: optional(list(avoidedNodeShape)),
   /** Container templates by templateHash; only templates that an assignment or `lastGood` names. */
   templates: map(containerTemplateShape),
   /**

@@ -3,7 +3,12 @@
 
 import { type NodeId, type Owner, ownerOf, type TenantId } from '@holdfast/contract'
 import { desiredReplicas, isActiveCanary } from '@holdfast/core'
-import { type PlacementEvent, type PlacementPlan, prepareExplanation } from '@holdfast/core/placement'
+import {
+  avoiding,
+  type PlacementEvent,
+  type PlacementPlan,
+  prepareExplanation,
+} from '@holdfast/core/placement'
 import { inSlices } from '../../../lib/slices.ts'
 import { claimedSpec } from '../../../operations/deployments/canary/end-canary.ts'
 import { recordEvent } from '../../../operations/record-write.ts'
@@ -50,7 +55,7 @@ const MOST_MISSING = 100
  * Explaining thousands of nodes in one step would delay every other request.
  */
 function findPreparation(
-  { deps: { store, residency, leadership }, tenants }: Controller,
+  { deps: { store, residency, leadership, clock }, tenants }: Controller,
   { tenant, name }: DeploymentWork,
 ): Generator<undefined, void> | undefined {
   const view = tenants.get(tenant)?.view
@@ -60,7 +65,8 @@ function findPreparation(
   const running = placement?.assignments.filter(({ desired }) => desired === 'running') ?? []
   const missing = Math.min(MOST_MISSING, desiredReplicas(stored) - running.length)
   if (missing <= 0 || stored.deleting || !leadership.owns(tenant)) return undefined
-  return prepareExplanation(view.scheduling, workloadOf(store, tenant, stored.spec, residency), missing)
+  const workload = workloadOf(store, tenant, stored.spec, residency)
+  return prepareExplanation(view.scheduling, avoiding(workload, placement?.avoided, clock.now()), missing)
 }
 
 /** Plans the deployment from the cache; undefined if the plan changes nothing. */

@@ -10,6 +10,7 @@ import {
   type Workload,
 } from '@holdfast/core'
 import {
+  avoiding,
   canaryWaitsText,
   createPickDescriber,
   createPickReasons,
@@ -100,7 +101,7 @@ export function recordTurn(
   const { store, tenant, view } = deps
   const before =
     store.get(placementAt(tenant, ownerOf('deployment', plan.deployment.uid)))?.record.assignments ?? []
-  course.reasons ??= pickReasons(deps, stored, before)
+  course.reasons ??= pickReasons(deps, stored, plan, before)
   const added = course.reasons.of(plan)
   apply()
   const after = plan.next?.assignments ?? []
@@ -119,10 +120,14 @@ export function recordTurn(
 function pickReasons(
   { store, tenant, quotas, residency }: CourseDeps,
   stored: StoredDeployment,
+  { avoided, now }: Pick<PlacementPlan, 'avoided' | 'now'>,
   placed: readonly Assignment[],
 ): PickReasons {
   const facts = gatherTenantFacts(store, quotas, tenant)
-  const sourceOf = (workload: Workload) => ({ workload, describer: createPickDescriber(workload, facts) })
+  const sourceOf = (demanded: Workload) => {
+    const workload = avoiding(demanded, avoided, Date.parse(now))
+    return { workload, describer: createPickDescriber(workload, facts) }
+  }
   const own = sourceOf(workloadOf(store, tenant, stored.spec, residency))
   const canary = canarySnapshot(store, tenant, stored, residency)
   const requests = deploymentRequests(stored)

@@ -1,12 +1,12 @@
 // Explains the canary of a deployment: its state in words and, if one of its replicas has no node, every node.
 
-import type { ResidencyRules, TenantId } from '@holdfast/contract'
-import { canaryText, isCanaryReplica } from '@holdfast/core'
+import type { TenantId } from '@holdfast/contract'
+import { avoiding, canaryText, isCanaryReplica } from '@holdfast/core'
 import type { PagedExplanation } from '@holdfast/core/placement/explain-placement'
 import { canarySnapshot } from '../../../scheduling/canary-target.ts'
 import type { StoredDeployment, StoredPlacement } from '../../../store/records.ts'
-import type { Store } from '../../../store/store.ts'
-import { type ExplainDeps, explainNow } from './explain-now.ts'
+import type { DeploymentDeps } from '../deps.ts'
+import { type ExplainDeps, explainNow, keyOfAvoided } from './explain-now.ts'
 
 interface ExplainedCanary {
   readonly text: string
@@ -16,7 +16,7 @@ interface ExplainedCanary {
 
 /** Undefined if the deployment has no canary. */
 export async function explainCanary(
-  deps: ExplainDeps & { readonly store: Pick<Store, 'get'>; readonly residency: ResidencyRules },
+  deps: ExplainDeps & Pick<DeploymentDeps, 'store' | 'clock' | 'residency'>,
   tenant: TenantId,
   stored: StoredDeployment,
   placement: StoredPlacement | undefined,
@@ -30,7 +30,8 @@ export async function explainCanary(
     (each) => isCanaryReplica(each) && each.desired === 'running',
   )
   const missing = Math.max(1, canary.replicas - running.length)
-  const id = `${uid}/${revision}/canary ${canary.startedAt}`
-  const explanation = await explainNow(deps, tenant, { id, workload: source.workload }, missing)
+  const workload = avoiding(source.workload, placement?.avoided, deps.clock.now())
+  const id = `${uid}/${revision}/canary ${canary.startedAt}${keyOfAvoided(workload)}`
+  const explanation = await explainNow(deps, tenant, { id, workload }, missing)
   return explanation.unplaced === 0 ? { text } : { text: `${text} ${explanation.summary}`, explanation }
 }

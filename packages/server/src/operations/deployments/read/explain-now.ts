@@ -30,6 +30,10 @@ interface ExplainedWorkload {
   readonly workload: Workload
 }
 
+/** Distinguishes questions about equal specs by the nodes that are avoided. */
+export const keyOfAvoided = ({ avoids }: Workload): string =>
+  avoids === undefined ? '' : `/${JSON.stringify(avoids)}`
+
 /** The most answers that are kept for one tenant. */
 const MOST_ANSWERS = 4
 

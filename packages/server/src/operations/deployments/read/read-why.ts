@@ -11,7 +11,7 @@ import {
   type TenantId,
   type Why,
 } from '@holdfast/contract'
-import { DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
+import { avoiding, DEPENDENCY_UNHEALTHY, failingContainers } from '@holdfast/core'
 import { isLost } from '../../../liveness/node-status.ts'
 import { timestamp } from '../../../ports/clock.ts'
 import { workloadOf } from '../../../scheduling/scheduling-facts.ts'
@@ -25,7 +25,7 @@ import type { DeploymentDeps } from '../deps.ts'
 import { type KeptDecision, keptDecisions, type ReadDecision, readDecision } from './decisions.ts'
 import { deploymentView } from './deployment-view.ts'
 import { explainCanary } from './explain-canary.ts'
-import { explainNow } from './explain-now.ts'
+import { explainNow, keyOfAvoided } from './explain-now.ts'
 import { findStored } from './find-deployment.ts'
 import {
   groupsOfCandidates,
@@ -104,8 +104,9 @@ async function whyNow(
     return { ...ofCanary, why: { ...answered, summary: status.message, cure: [...ofCanary.cure] } }
   if (missing === 0 && !isAsked) return unexplained({ ...answered, summary: status.message, cure: [] })
   const { uid, revision, spec } = stored
-  const workload = workloadOf(store, tenant, spec, deps.residency)
-  const explanation = await explainNow(deps, tenant, { id: `${uid}/${revision}`, workload }, missing)
+  const workload = avoiding(workloadOf(store, tenant, spec, deps.residency), placement?.avoided, clock.now())
+  const id = `${uid}/${revision}${keyOfAvoided(workload)}`
+  const explanation = await explainNow(deps, tenant, { id, workload }, missing)
   // If every replica has a node, the summary is the message of the deployment's status: why a replica is not ready.
   const summary = explanation.unplaced === 0 ? status.message : explanation.summary
   return { ...explanation, why: { ...answered, summary, cure: [...explanation.cure] } }

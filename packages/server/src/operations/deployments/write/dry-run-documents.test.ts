@@ -64,9 +64,8 @@ async function plan(documents: readonly Json[]) {
   const residency = { enforcement: true, regions: {} }
   const runDry = createRunDry({ clock, ids, residency, archiveRevisions: 10, quotasOn: () => quotas })
   const caller = { tenant, token: TOKEN, role: 'developer', onBehalf: false, requestId: 'r' } as const
-  const planned = await dryRunDocuments({ store, quotas, residency, runDry, depsOn: () => depsOn }, caller, {
-    documents: [...documents],
-  })
+  const deps = { store, quotas, residency, clock, runDry, depsOn: () => depsOn }
+  const planned = await dryRunDocuments(deps, caller, { documents: [...documents] })
   if (!planned.ok) throw new Error(JSON.stringify(planned))
   return { items: planned.value.items, stored: store.keysOf(jobs, tenant).length }
 }

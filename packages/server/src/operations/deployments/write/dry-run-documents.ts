@@ -25,7 +25,7 @@ import { makeJobPlan, makePlan, type Plan } from './plan.ts'
 import { updateDeployment } from './update-deployment.ts'
 import type { Written } from './written.ts'
 
-export interface DryRunDocumentsDeps extends Pick<PlacementDeps, 'quotas' | 'residency'> {
+export interface DryRunDocumentsDeps extends Pick<PlacementDeps, 'quotas' | 'residency' | 'clock'> {
   readonly store: Store
   readonly runDry: RunDry
   /** The dependencies of one dry run, by the store on which a document is judged. */

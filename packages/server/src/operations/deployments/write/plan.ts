@@ -49,7 +49,7 @@ export function makePlan(
   const { desired, placed } = deploymentView(before.store, tenant, next).status.replicas
   const unplaced = effects.unplaced.find(({ deployment }) => deployment === name)?.replicas ?? 0
   const missing = stored === undefined ? desiredReplicas(next) : Math.max(unplaced, desired - placed)
-  const placement = explainTenantPlacement(before, tenant, next.spec, missing)
+  const placement = explainTenantPlacement(before, tenant, next, missing)
   if (stored === undefined) return { action: 'create', revision: 1, changes: [], placement, steps, effects }
   return {
     action: next.revision === stored.revision ? 'none' : 'update',

@@ -1,0 +1,43 @@
+// Remembers the nodes that could not create a container of a deployment, so that no replica returns to one of them for a
+// while. See docs/design/nodes-that-fail.md
+
+import type { Assignment, AvoidedNode, NodeId } from '@holdfast/contract'
+import { containerCause } from '../node/container-cause.ts'
+import { MOST_NODE_FAILURES } from '../node/node-cause.ts'
+import { isReady } from '../node/observe-replica.ts'
+import { hasValidReports } from '../rollout/desired-replicas.ts'
+import { AVOIDED_MS, avoidedAt } from '../scheduling/index.ts'
+import { isRunning } from './find-displaced.ts'
+import type { PlacementRecord, PlacementSnapshot } from './snapshot.ts'
+
+/** The most nodes that a placement remembers. */
+const MOST_AVOIDED = 64
+const MAX_CAUSE = 200
+
+/** The running assignments whose container their node could not create in three attempts in a row. */
+export function uncreated(
+  { seen, dispositionOf }: Pick<PlacementSnapshot, 'seen' | 'dispositionOf'>,
+  assignments: readonly Assignment[],
+): Assignment[] {
+  return assignments.filter((each) => {
+    const observed = seen(each.id)
+    const isRefused = (observed?.nodeFailures ?? 0) >= MOST_NODE_FAILURES && !isReady(observed)
+    return isRefused && isRunning(each) && hasValidReports(dispositionOf(each.nodeId))
+  })
+}
+
+/** The remembered nodes after this decision. The stored list itself if no node is new; it is never only shortened. */
+export function nextAvoided(
+  snapshot: Pick<PlacementSnapshot, 'seen' | 'dispositionOf' | 'placement'>,
+  now: number,
+): PlacementRecord['avoided'] {
+  const { placement, seen } = snapshot
+  const current = avoidedAt(placement?.avoided, now)
+  const fresh = new Map<NodeId, AvoidedNode>()
+  for (const { id, nodeId } of uncreated(snapshot, placement?.assignments ?? [])) {
+    if (current.some((each) => each.nodeId === nodeId) || fresh.has(nodeId)) continue
+    const cause = (containerCause(seen(id)) ?? '').slice(0, MAX_CAUSE)
+    fresh.set(nodeId, { nodeId, until: new Date(now + AVOIDED_MS).toISOString(), cause })
+  }
+  return fresh.size === 0 ? placement?.avoided : [...current, ...fresh.values()].slice(-MOST_AVOIDED)
+}
