@@ -40,6 +40,7 @@ import { openRouterKeys, type RouterKeys } from './routing/router-keys.ts'
 import { type Routing, startRouting } from './routing/start-routing.ts'
 import { createServerLink, type ServerLink } from './session/server-link.ts'
 import { type NodeVolumes, startVolumes, type VolumeOptions } from './start-volumes.ts'
+import { type Authorities, openAuthorities } from './state/authorities.ts'
 import { openDesiredFile } from './state/desired-file.ts'
 import { type ExitCounts, openExitCounts } from './state/exit-counts.ts'
 import { type AgentBuild, machineFacts, THIS_BUILD } from './state/machine.ts'
@@ -94,13 +95,14 @@ export interface Agent {
   close(): Promise<void>
 }
 
+const elapsedMs = (): number => performance.now()
+
 /**
  * Starts the agent. Its parts are connected in this order: the status table reports to routing, the observer notifies the
  * converger, and every part reaches the server through a link that is attached to the session at the end.
  */
 export async function startAgent(options: AgentOptions): Promise<Agent> {
-  const { state, folder, engine, log, build = THIS_BUILD } = options
-  const monotonicMs = options.monotonicMs ?? (() => performance.now())
+  const { state, folder, engine, log, build = THIS_BUILD, monotonicMs = elapsedMs } = options
   const file = openSavedSet(options)
   const starts = await countStart(folder, log)
   const saved = await file.read()
@@ -112,6 +114,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const volumes = await startVolumes(options, { server, desired, start: starts, monotonicMs })
   const role = createNodeRole(folder, state, log)
   const guard = await openStoreGuard(folder, state, log)
+  const authorities = await openTrust(options, server)
   const statuses = createReplicaStatusTable(starts.number)
   const routing = startNodeRouting(options, { server, desired, statuses, keys, monotonicMs })
   const networks = startNetworks(options, { server, desiredSet, routing })
@@ -149,7 +152,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     containers: () => listMachine(engine, state, statuses),
     ...volumeAnswers(volumes, guard),
     ...defined({ sampler: node.sampler, disks: disks?.disks }),
-    networks: networks.observed,
+    ...{ networks: networks.observed, authorities },
     streams: createSessionStreams(streamParts(options, kept, volumes)),
     log,
   })
@@ -164,7 +167,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       await node.close()
       await networks.close()
       routing.close()
-      for (const part of [file, role, guard, starts]) await part.close()
+      for (const part of [file, role, guard, authorities, starts]) await part.close()
     },
   }
 }
@@ -204,6 +207,13 @@ function keepJobLogs(
   kept: readonly AssignmentId[],
 ): void {
   void jobLogs.keepOnly(new Set([...kept, ...desired.keys()]), Date.now() - UNREPORTED_MS)
+}
+
+async function openTrust({ folder, state, log }: AgentOptions, server: ServerLink): Promise<Authorities> {
+  const authorities = await openAuthorities(folder, state, log, () =>
+    server.reportAuthorities(authorities.pins()),
+  )
+  return authorities
 }
 
 const openSavedSet = ({ folder, state, log }: AgentOptions) =>

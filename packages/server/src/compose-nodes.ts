@@ -46,6 +46,8 @@ export interface NodeSideDeps {
   /** The shared key by which server replicas authenticate each other. */
   readonly clusterKey: Secret
   readonly chain: HeartbeatChain
+  /** PEM texts of the roots to which the listener will change. */
+  readonly nextAuthorities: () => readonly string[]
 }
 
 export interface NodeSide {
@@ -279,7 +281,7 @@ function startScaling(
 }
 
 function openGateway(
-  { config, log, store, broker, clusterKey }: NodeSideDeps,
+  { config, log, store, broker, clusterKey, nextAuthorities }: NodeSideDeps,
   replica: string,
   detector: FailureDetector,
 ): Gateway {
@@ -292,6 +294,7 @@ function openGateway(
     log,
     broker,
     detector,
+    nextAuthorities,
     residency: config.residency,
     acceptsAgents: config.roles.includes('gateway'),
     times: gatewayTimes(config),

@@ -31,12 +31,18 @@ import { createStorePressure, type StorePressure } from './loops/store-pressure.
 import type { CertificatePair } from './net/certificate-chain.ts'
 import { type ClientAddress, createClientAddress, isWithin } from './net/client-address.ts'
 import type { ConnectionLimits } from './net/limit-connections.ts'
+import { createAnnouncement } from './net/next-authorities.ts'
 import { serveCertificate } from './net/serving-certificate.ts'
 import { serveUpgrades } from './net/upgrade.ts'
 import { createChangeLog } from './operations/changes/change-log.ts'
 import { type AuditStream, createAuditStream } from './operations/events/audit-stream.ts'
 import { createReadingLog, type ReadingLog } from './operations/events/reading-log.ts'
 import { countHolds } from './operations/nodes/count-holds.ts'
+import {
+  type Confirmations,
+  countConfirmations,
+  countUnconfirmed,
+} from './operations/nodes/trusted-authorities.ts'
 import { createUseNotes } from './operations/sign-ins/sign-in-record.ts'
 import { findTenant } from './operations/tenants/tenant-names.ts'
 import { countVolumes } from './operations/volumes/count-volumes.ts'
@@ -60,6 +66,8 @@ export interface Server {
   replaceCertificate(pair: CertificatePair): void
   /** The certificate that the listener serves now; undefined for plain HTTP. */
   servedCertificate(): CertificatePair | undefined
+  /** Which nodes have confirmed that they trust the root with this fingerprint. */
+  confirmationsOf(pin: string): Confirmations
   /** Uses the files of the certificates for etcd and the secrets store as they are now. Never rejects. */
   renewClientCertificates(): Promise<void>
   /** Makes /readyz fail and asks clients to close their connections, so that they choose another server replica. */
@@ -93,18 +101,15 @@ export async function composeServer(
   const chain = await recogniseStore({ store, clock, ids, file: knownStoreFile(stateFolder, log) })
   const endNotes = startRevocationNotes(store, stateFolder, log)
   const secrets = writes(config) ? connectSecretsWriter(config, clients.secretsStore) : undefined
-  const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) =>
-    alarms.length === 0
-      ? log.info({}, 'etcd alarms cleared')
-      : log.error({ alarms }, 'etcd alarm raised, see docs/guides/configuration.md'),
-  )
+  const pressure = createStorePressure(engine, config.etcd.quotaBytes, (alarms) => logAlarms(log, alarms))
   const slots = createSlotAllocator(store, (limit) => Math.floor(Math.random() * limit))
   const quotas = createQuotas(store, slots, config.quotas, () => pressure.ratio, clock)
   // If no cluster key is configured, the key is random, so that internal calls of other server replicas are rejected.
   const clusterKey = config.cluster?.key ?? secret(Buffer.from(ids.bytes(32)).toString('base64'))
   const brokerSide = composeBroker({ config, log, store, clusterKey, clients })
   const { broker } = brokerSide
-  const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain })
+  const listener = composeCertificate(config, log, store)
+  const nodeSide = startNodeSide({ config, log, store, broker, quotas, clusterKey, chain, ...listener })
   const defragmentations = new Map<string, number>()
   const metrics = createMetrics({
     ...storeSources(store, pressure, defragmentations),
@@ -112,15 +117,14 @@ export async function composeServer(
     ...{ isCutOff: nodeSide.isCutOff, sessions: nodeSide.sessions, countHolds: () => countHolds(store) },
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
-    certificateExpiries: () => readExpiries(config),
+    ...listener,
     ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))
   const [probe, changes] = [createStoreProbe(engine, store), createChangeLog(store)]
   const readings = startReadingLog(store, log)
   const parts = { config, store, broker, slots, quotas, pressure, allowed, changes, readings }
-  const certificate = serveCertificate(readServerTls(config))
-  const servedCertificate = certificate.current
+  const { certificate, servedCertificate, confirmationsOf } = listener
   const given = { ...parts, ...nodeSide, isCurrent: probe.caughtUp, servedCertificate }
   const endpoints = [
     ...(config.roles.includes('api') && secrets !== undefined ? composeEndpoints({ ...given, secrets }) : []),
@@ -141,7 +145,7 @@ export async function composeServer(
     http,
     store,
     endpoints,
-    servedCertificate,
+    ...{ servedCertificate, confirmationsOf },
     replaceCertificate: (pair) => certificate.replace(http.server, pair),
     renewClientCertificates: clients.check,
     announceStop: () => stopping.abort(),
@@ -154,6 +158,27 @@ export async function composeServer(
       store.close()
       engine.close()
     },
+  }
+}
+
+function logAlarms(log: Logger, alarms: readonly string[]): void {
+  if (alarms.length === 0) log.info({}, 'etcd alarms cleared')
+  else log.error({ alarms }, 'etcd alarm raised, see docs/guides/configuration.md')
+}
+
+/** The certificate of the listener, and the roots to which it will change. */
+function composeCertificate(config: Config, log: Logger, store: Store) {
+  const certificate = serveCertificate(readServerTls(config))
+  const announced = createAnnouncement(certificate.current, Date.now, (why) =>
+    log.error({ why }, 'no next authorities announced, correct the file of listen.tls.nextCa and reload'),
+  )
+  return {
+    certificate,
+    servedCertificate: certificate.current,
+    nextAuthorities: () => announced().map(({ pem }) => pem),
+    certificateExpiries: () => readExpiries(config),
+    unconfirmedAuthorities: () => countUnconfirmed(store, announced()),
+    confirmationsOf: (pin: string) => countConfirmations(store, pin),
   }
 }
 

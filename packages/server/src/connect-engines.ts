@@ -144,8 +144,9 @@ export function connectRegistries({ registries }: Config): Registry {
 
 /** Returns the certificate that this process presents, or undefined for plain HTTP. */
 export function readServerTls({ listen }: Pick<Config, 'listen'>): CertificatePair | undefined {
-  const [cert, key, roots] = [pem(listen.tls?.cert), pem(listen.tls?.key), pem(listen.tls?.ca)]
-  return cert === undefined || key === undefined ? undefined : { cert, key, roots }
+  const { tls } = listen
+  const [cert, key, roots, next] = [pem(tls?.cert), pem(tls?.key), pem(tls?.ca), pem(tls?.nextCa)]
+  return cert === undefined || key === undefined ? undefined : { cert, key, roots, next }
 }
 
 /** The expiry of each readable certificate file, in seconds since 1970. */

@@ -86,7 +86,8 @@ async function enrollAt(chain: string, key: string, caPin: string, later?: strin
 }
 
 function canConnect(address: string, ca: string | undefined): Promise<boolean> {
-  const socket = createDial(address, ca)()
+  const trusted = ca === undefined ? undefined : [ca]
+  const socket = createDial(address, () => trusted)()
   return new Promise((resolve) => socket.once('error', ({ message }) => resolve(message.includes('418'))))
 }
 

@@ -59,8 +59,11 @@ export function connectTrusted(url: URL, ca: string | undefined): Promise<TLSSoc
   return handshake(url, ca === undefined ? {} : trustOnly(ca))
 }
 
-/** TLS options that trust one certificate: a root, an intermediate authority, or the server's own certificate. */
-export const trustOnly = (ca: string) => ({ ca, allowPartialTrustChain: true })
+/** TLS options that trust these certificates alone: roots, intermediate authorities, or the server's own certificate. */
+export const trustOnly = (ca: string | readonly string[]) => ({
+  ca: typeof ca === 'string' ? ca : [...ca],
+  allowPartialTrustChain: true,
+})
 
 function handshake(url: URL, options: ConnectionOptions): Promise<TLSSocket> {
   const host = url.hostname.replace(/^\[|\]$/g, '')

@@ -29,6 +29,7 @@ import type {
 } from '@holdfast/contract'
 import type { ResolvedEnvironment } from '@holdfast/core/node'
 import type { Logger } from 'pino'
+import type { Authorities } from '../state/authorities.ts'
 import type { ReportedRole } from '../state/node-role.ts'
 import type { NodeState } from '../state/node-state.ts'
 import type { NodeSampler } from '../usage/sample-node.ts'
@@ -131,6 +132,8 @@ export interface SessionOptions {
   hold?(): string | undefined
   /** Takes the samples that heartbeats carry. Absent: this node sends none. */
   readonly sampler?: Pick<NodeSampler, 'history' | 'sample' | 'now'>
+  /** The roots that this node trusts. Absent: the pinned one alone, for ever. */
+  readonly authorities?: Pick<Authorities, 'trusted' | 'pins' | 'learn'>
   /** Opens streams. Absent: this node offers none. */
   readonly streams?: OpenSessionStreams
   readonly log: Logger
@@ -152,6 +155,8 @@ export interface Session {
   reportNetworks(networks: readonly ObservedNetwork[]): void
   /** Reports how full the disks are. Without an open session nothing is sent: see SessionOptions.disks. */
   reportDisks(disks: NodeDisks): void
+  /** Reports the fingerprints of the trusted roots. Without an open session nothing is sent: hello states them. */
+  reportAuthorities(pins: readonly string[]): void
   /** The tenant's credential for a registry host; undefined if the tenant has none. */
   registryCredential(host: string): Promise<RegistryCredential | undefined>
   /** Requests the environment for one attempt to create a container. Rejects with NoSessionError without a session. */

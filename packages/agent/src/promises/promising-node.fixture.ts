@@ -153,6 +153,7 @@ async function run({ id, key, port, folder, file, leaseMs }: Place): Promise<voi
     reportPool() {},
     reportNetworks() {},
     reportDisks() {},
+    reportAuthorities() {},
     registryCredential: async () => undefined,
     containerEnvironment: async () => ({ kind: 'unresolved', about: '' }),
     configure: (requests) => {

@@ -43,6 +43,8 @@ export interface Connection {
   reportNetworks(networks: ObservedNetwork[]): void
   /** Sends a report about the node's disks, under the same condition as other reports. */
   reportDisks(disks: NodeDisks): void
+  /** Sends the fingerprints of the trusted roots, under the same condition. */
+  reportAuthorities(pins: readonly string[]): void
   close(): void
 }
 
@@ -120,6 +122,7 @@ export function createConnection(options: ConnectionOptions, reports: KeptReport
       reportPool: (pool) => reportVolumes(state, { pool }),
       reportNetworks: (networks) => reportNetworks(state, networks),
       reportDisks: (disks) => reportDisks(state, disks),
+      reportAuthorities: (pins) => reportAuthorities(state, pins),
       // Terminates a connection that is not open: a server that does not answer must not keep the agent from stopping.
       close: () => (socket.readyState === WebSocket.OPEN ? socket.close(1000) : socket.terminate()),
     }
@@ -168,6 +171,11 @@ function reportNetworks(
 function reportDisks({ socket, session, synced }: ConnectionState, disks: NodeDisks): void {
   if (synced && session !== undefined)
     sendMessage(socket, { type: 'status', session, observations: [], disks })
+}
+
+function reportAuthorities({ socket, session, synced }: ConnectionState, pins: readonly string[]): void {
+  if (synced && session !== undefined)
+    sendMessage(socket, { type: 'status', session, observations: [], authorities: [...pins] })
 }
 
 function streamSocket(socket: WebSocket): StreamSocket {
@@ -223,7 +231,7 @@ function handle(context: Context, message: ServerMessage | undefined): void {
   }
 }
 
-function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage {
+function hello({ state, machine, authorities }: SessionOptions, nonce: string): AgentMessage {
   const { nodeId, generation, identityKey } = state
   const { bootId, version, capabilities, labels, engine, capacity, ...options } = machine()
   const text = helloText(nonce, nodeId, generation, bootId)
@@ -236,6 +244,7 @@ function hello({ state, machine }: SessionOptions, nonce: string): AgentMessage 
     signature,
     ...facts,
     ...options,
+    ...defined({ authorities: authorities && [...authorities.pins()] }),
   }
 }
 
@@ -273,6 +282,7 @@ function applyDesired(
   const disks = options.disks?.()
   if (disks !== undefined) reportDisks(state, disks)
   if (complete && reports.orphans().length > 0) reportNow(state, [], reports.orphans())
+  if (message.type === 'complete') options.authorities?.learn(message.authorities ?? [])
 }
 
 async function answerCall({ options, state }: Context, call: Call): Promise<void> {

@@ -23,6 +23,7 @@ export function createServerLink(): ServerLink {
     reportPool: (pool) => session().reportPool(pool),
     reportNetworks: (networks) => session().reportNetworks(networks),
     reportDisks: (disks) => session().reportDisks(disks),
+    reportAuthorities: (pins) => session().reportAuthorities(pins),
     registryCredential: (host) => session().registryCredential(host),
     containerEnvironment: (id) => session().containerEnvironment(id),
     configure: (requests) => session().configure(requests),

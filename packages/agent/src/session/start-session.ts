@@ -27,7 +27,8 @@ const SHIPPED_TIMES: SessionTimes = {
 
 export function startSession(options: SessionOptions, times: SessionTimes = SHIPPED_TIMES): Session {
   const { state, log } = options
-  const dial = createDial(state.server, state.ca)
+  const pinned = state.ca === undefined ? undefined : [state.ca]
+  const dial = createDial(state.server, options.authorities?.trusted ?? (() => pinned))
   const reports = createKeptReports()
   const calls = createServerCalls(state.encryptionKey, (call) => current?.send(call) ?? false)
   let heartbeatMs: number | undefined
@@ -75,6 +76,7 @@ export function startSession(options: SessionOptions, times: SessionTimes = SHIP
       for (const part of inMessages(networks)) current?.reportNetworks(part)
     },
     reportDisks: (disks) => current?.reportDisks(disks),
+    reportAuthorities: (pins) => current?.reportAuthorities(pins),
     registryCredential: calls.registryCredential,
     containerEnvironment: calls.containerEnvironment,
     configure: calls.configure,

@@ -49,6 +49,9 @@ import { desiredCopyShape, measurementShape, observedCopyShape, peerShape } from
 export const AGENT_PATH = '/api/v1/agent/session'
 export const AGENT_SUBPROTOCOL = 'holdfast.agent.v1'
 
+/** The most roots that a node trusts beside those of its machine. */
+export const MAX_AUTHORITIES = 8
+
 /** The text that a node signs with its Ed25519 key for the `hello` message. */
 export const helloText = (nonce: string, nodeId: string, generation: number, bootId: string): string =>
   ['holdfast-hello-v1', nonce, nodeId, generation, bootId].join('\n')
@@ -80,6 +83,11 @@ export const helloShape = object({
   peerCertificate: optional(string()),
   /** The `host:port` at which this agent exchanges copies of volumes with other nodes of the tenant. */
   agentPeerAddress: optional(string()),
+  /**
+   * Fingerprints of the roots that this node trusts for its connection to the server, other than those of its machine. Absent
+   * from an agent that cannot learn of further ones.
+   */
+  authorities: optional(list(string())),
 })
 export type Hello = Infer<typeof helloShape>
 
@@ -139,6 +147,8 @@ export const completeShape = object({
    * Absent for an agent without the capability `jobs`, and while a job cannot be read.
    */
   jobLogs: optional(list(branded<AssignmentId>())),
+  /** Root certificates as PEM texts that the server will use later. The node trusts them beside its own, and confirms it. */
+  authorities: optional(list(string())),
   ...poolDecisions,
 })
 export type Complete = Infer<typeof completeShape>
@@ -232,6 +242,8 @@ export const statusShape = object({
   networks: optional(list(observedNetworkShape)),
   /** How full the disks are, after the start of a session and after a change; from agents with the capability `disks`. */
   disks: optional(nodeDisksShape),
+  /** The same as in hello, after each complete set with authorities, once all of them are on the node's disk. */
+  authorities: optional(list(string())),
 })
 export type Status = Infer<typeof statusShape>
 

@@ -10,6 +10,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     defragmentations: () => new Map(),
     cacheRevision: () => 1,
     holdsSilentNodes: () => false,
+    unconfirmedAuthorities: () => new Map(),
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
     isCutOff: () => false,
     sessions: () => 2,

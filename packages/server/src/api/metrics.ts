@@ -21,6 +21,8 @@ export interface MetricSources {
   holdsSilentNodes(): boolean
   /** The expiry of each certificate file of the configuration, in seconds since 1970; unreadable files are absent. */
   certificateExpiries(): ReadonlyMap<string, number>
+  /** How many nodes have not confirmed each root to which the certificate of the listener will change. */
+  unconfirmedAuthorities(): ReadonlyMap<string, number>
   /** Returns true while this server does not reach the store although others do, and therefore accepts no agents. */
   isCutOff(): boolean
   /** Number of agents that are connected to this server. */
@@ -106,6 +108,12 @@ export const METRICS = {
     type: 'gauge',
     help: 'Expiry of each certificate file that the configuration names, in seconds since 1970. An unreadable file has no value',
     labelNames: ['file'],
+  },
+  unconfirmedAuthorities: {
+    name: 'holdfast_authority_unconfirmed_nodes',
+    type: 'gauge',
+    help: 'Nodes that have not confirmed a root of listen.tls.nextCa, by its fingerprint. With 0, listen.tls may change to it',
+    labelNames: ['authority'],
   },
   cutOff: {
     name: 'holdfast_gateway_cut_off',
@@ -213,7 +221,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   addOptionalGauge(METRICS.storeInUse, () => sources.storeSize()?.inUseBytes, registers)
   addGauge(METRICS.cacheRevision, sources.cacheRevision, registers)
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
-  addExpiries(sources.certificateExpiries, registers)
+  addLabelled(METRICS.certificateExpiry, sources.certificateExpiries, registers)
+  addLabelled(METRICS.unconfirmedAuthorities, sources.unconfirmedAuthorities, registers)
   addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
   addGauge(METRICS.agentSessions, sources.sessions, registers)
   addGauge(METRICS.nodeHolds, sources.countHolds, registers)
@@ -266,13 +275,18 @@ function addOptionalGauge(
   })
 }
 
-function addExpiries(read: () => ReadonlyMap<string, number>, registers: Registry[]): void {
+/** A gauge with one label. A value that is no longer read disappears. */
+function addLabelled(
+  row: Pick<MetricRow, 'name' | 'help' | 'labelNames'>,
+  read: () => ReadonlyMap<string, number>,
+  registers: Registry[],
+): void {
   new Gauge({
-    ...METRICS.certificateExpiry,
+    ...row,
     registers,
     collect() {
       this.reset()
-      for (const [file, seconds] of read()) this.set({ file }, seconds)
+      for (const [value, number] of read()) this.labels(value).set(number)
     },
   })
 }

@@ -7,7 +7,7 @@ import type { Config } from './schema.ts'
 /** The path of each file with certificates, once. */
 export function certificateFiles({ listen, etcd, secretsStore, cluster, registries }: Config): string[] {
   const { tls } = listen
-  const named = [tls?.cert, tls?.ca, etcd.tls?.ca, etcd.tls?.cert, secretsStore.ca, cluster?.ca]
+  const named = [tls?.cert, tls?.ca, tls?.nextCa, etcd.tls?.ca, etcd.tls?.cert, secretsStore.ca, cluster?.ca]
   return [...new Set([...named, ...registries.map(({ ca }) => ca)])].filter((path) => path !== undefined)
 }
 

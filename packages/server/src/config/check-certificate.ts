@@ -3,6 +3,7 @@
 
 import type { CertificatePair } from '../net/certificate-chain.ts'
 import { explainChainFault, judgeChain } from '../net/certificate-chain.ts'
+import { readNextAuthorities } from '../net/next-authorities.ts'
 import type { ProfileFault } from './check-production.ts'
 
 /** `read` reads the configured files; it throws if one of them is unreadable. */
@@ -11,9 +12,22 @@ export function checkCertificate(read: () => CertificatePair | undefined, nowMs:
   try {
     const pair = read()
     const faults = pair === undefined ? [] : judgeChain(pair, nowMs)
-    return faults.map((fault) => ({ setting, ...explainChainFault(fault) }))
+    const explained = faults.map((fault) => ({ setting, ...explainChainFault(fault) }))
+    return [...explained, ...checkNext(pair?.next, nowMs)]
   } catch (error) {
     const found = error instanceof Error ? error.message : String(error)
     return [{ setting, found, remedy: 'correct the path, or make the file readable for this user' }]
+  }
+}
+
+function checkNext(next: string | undefined, nowMs: number): ProfileFault[] {
+  try {
+    readNextAuthorities(next, nowMs)
+    return []
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error)
+    const remedy =
+      'set it to a file with the root certificates to which listen.tls.cert will change, and nothing else'
+    return [{ setting: 'listen.tls.nextCa', found, remedy }]
   }
 }

@@ -15,6 +15,7 @@ export function checkRelations(draft: Draft, needsIdentities = true): void {
     ['etcd.tls', 'cert', 'key'],
   ])
     requireTogether(draft, `${section}.${one}`, `${section}.${other}`)
+  checkAnnouncement(draft)
   checkClusterKey(draft)
   checkEtcd(draft)
   checkSecretsStore(draft, needsIdentities)
@@ -48,6 +49,19 @@ function checkNumbers(draft: Draft): void {
   const [fewest, most] = [number('limits.generateBytesMin'), number('limits.generateBytesMax')]
   if (most < fewest)
     reject(draft, 'conflict', 'limits.generateBytesMax', most, `at least limits.generateBytesMin, ${fewest}`)
+}
+
+/** Without a certificate of its own the server has no connection over which nodes could believe an announcement. */
+function checkAnnouncement(draft: Draft): void {
+  const next = read(draft, 'listen.tls.nextCa')
+  if (next !== undefined && read(draft, 'listen.tls.cert') === undefined)
+    reject(
+      draft,
+      'conflict',
+      'listen.tls.nextCa',
+      String(next),
+      'listen.tls.cert and listen.tls.key, or no next authority',
+    )
 }
 
 function checkEtcd(draft: Draft): void {

@@ -29,6 +29,7 @@ test.each([
   ['trustedProxies: [proxy.example]', `form listen.trustedProxies[0] @ hf.yaml:${NEXT}:28`],
   ['trustedProxies: [10.0.0.1, 10.0.0.1]', `duplicate listen.trustedProxies[1] @ hf.yaml:${NEXT}:38`],
   ['requestSeconds: 9', `conflict listen.requestSeconds @ hf.yaml:${NEXT}:27`],
+  ['tls: { nextCa: /next }', `conflict listen.tls.nextCa @ hf.yaml:${NEXT}:26`],
   ['maxConnections: 9', `range listen.maxConnections @ hf.yaml:${NEXT}:27`],
 ])('listen rejects %s', (text, fault) => {
   expect(faultLines(load(`${MINIMAL}listen: { ${text} }\n`))).toEqual([fault])

@@ -139,6 +139,9 @@ export const configShape = object({
         ca: pemFile(
           'the root certificates of the chain, which nodes pin; default: the root in the chain. ACME clients write chains without it',
         ),
+        nextCa: pemFile(
+          'the root certificates to which the chain will change. Nodes learn to trust them as well, and confirm it; the server changes to such a root only after every node has confirmed it',
+        ),
       }),
     ),
   }),

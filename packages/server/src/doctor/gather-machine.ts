@@ -6,8 +6,12 @@ import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { certificateFiles, expiryOf } from '../config/certificate-files.ts'
 import type { Config } from '../config/schema.ts'
+import { readServerTls } from '../connect-engines.ts'
 import { withDeadline } from '../lib/with-deadline.ts'
+import { rootPinOf } from '../net/certificate-chain.ts'
+import { readNextAuthorities } from '../net/next-authorities.ts'
 import { type Observed, seen, unobserved } from './finding.ts'
+import type { AuthorityFacts } from './judge-authorities.ts'
 import type { ExpiryFacts } from './judge-certificates.ts'
 import type { NameFacts, SpaceFacts, SyncFacts } from './judge-machine.ts'
 import { percentile } from './percentile.ts'
@@ -79,6 +83,17 @@ async function timeSyncs(file: FileHandle): Promise<number[]> {
 /** The expiry of every certificate that the configuration names. */
 export const gatherExpiries = (config: Config): Promise<ExpiryFacts[]> =>
   Promise.all(certificateFiles(config).map(gatherExpiry))
+
+/** The root of the listener's chain and the announced ones. */
+export function gatherRoots(config: Config): AuthorityFacts['roots'] {
+  try {
+    const pair = readServerTls(config)
+    const next = readNextAuthorities(pair?.next, Date.now()).map(({ pin }) => pin)
+    return seen({ served: pair && rootPinOf(pair), next })
+  } catch (error) {
+    return unobserved(error instanceof Error ? error.message : 'unknown error')
+  }
+}
 
 async function gatherExpiry(path: string): Promise<ExpiryFacts> {
   try {

@@ -31,10 +31,15 @@ import type { IdentityProbe, SecretsStoreFacts } from './judge-secrets-store.ts'
 const CALL_MS = 5_000
 const silent = pino({ level: 'silent' })
 
+/** The last statements of a node's agent. */
+export interface StatedAgent extends Pick<StoredNode, 'name' | 'authorities' | 'generation' | 'session'> {
+  readonly version: string | undefined
+}
+
 export interface StoredFacts {
   readonly etcd: EtcdFacts
   readonly format: Observed<{ readonly writes: number; readonly by: string } | undefined>
-  readonly agents: Observed<readonly (string | undefined)[]>
+  readonly agents: Observed<readonly StatedAgent[]>
   readonly restore: Observed<RestoreFacts>
   readonly platform: Observed<TenantId | undefined>
 }
@@ -52,13 +57,15 @@ export async function gatherStored(config: Config): Promise<StoredFacts> {
       observe(readNodes(engine, keyspace)),
     ])
     const owned: StoredFacts['platform'] = owner.kind === 'seen' ? seen(owner.value?.tenant) : owner
-    const agents = fleet.kind === 'seen' ? seen(fleet.value.nodes.map(({ agent }) => agent?.version)) : fleet
+    const agents = fleet.kind === 'seen' ? seen(fleet.value.nodes.map(statementOf)) : fleet
     const restore = restoreFacts(epoch, fleet)
     return { etcd: { endpoints, quotaBytes, statuses }, format, agents, restore, platform: owned }
   } finally {
     engine.close()
   }
 }
+
+const statementOf = (node: StoredNode): StatedAgent => ({ ...node, version: node.agent?.version })
 
 /** Records of another form than this version reads are reported by the check of the format, not by this one. */
 async function readOne<T>(engine: KeyValueEngine, key: string, of: Collection<T>): Promise<T | undefined> {

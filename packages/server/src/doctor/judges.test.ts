@@ -9,9 +9,11 @@ import { judgeConfiguration } from './judge-configuration.ts'
 import { judgeEtcd } from './judge-etcd.ts'
 import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts'
 import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
+import { judgeAuthorities } from './judge-authorities.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
 import { judgeRestore } from './judge-restore.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
+import type { StatedAgent } from './gather-platform.ts'
 import { percentile } from './percentile.ts'
 import { printFindings, printJson } from './print-findings.ts'
 
@@ -40,7 +42,55 @@ const restore = (tenants: number, ...holds: string[]) =>
 const agents = (...versions: (string | undefined)[]) =>
   judgeAgents({ server: '0.3.0', agents: seen(versions) })
 
+const PIN = `sha256:${'a'.repeat(64)}`
+const stated = (name: string, ...pins: readonly string[]): StatedAgent => ({
+  name,
+  version: '0.3.0',
+  generation: 1,
+  session: { replica: null, epoch: 3, bootId: '' },
+  authorities: { generation: 1, epoch: 3, pins: [...pins] },
+})
+const authorities = (served: string | undefined, next: readonly string[], ...of: readonly StatedAgent[]) =>
+  judgeAuthorities({ roots: seen({ served, next }), agents: seen(of) })[0]
+const outdated = { ...stated('acme-3', PIN), session: { replica: null, epoch: 4, bootId: '' } }
+
+test('says nothing of authorities while none is announced and every node trusts the served one', () => {
+  expect(authorities(PIN, [], stated('acme-1', PIN), stated('acme-2'))).toBe(undefined)
+})
+
 test.each<[string, Finding | undefined, Verdict, string]>([
+  [
+    'a served authority that one node refuses',
+    authorities('o', [PIN], stated('n', PIN), stated('m', 'o', PIN)),
+    'failure',
+    'o, which is not trusted by 1 of 2 nodes: n',
+  ],
+  [
+    'a confirmed authority',
+    authorities(undefined, [PIN], stated('acme-1', PIN)),
+    'ok',
+    'every node has confirmed',
+  ],
+  ['an authority without nodes', authorities(undefined, [PIN]), 'ok', 'every node has confirmed'],
+  [
+    'an unconfirmed authority',
+    authorities(undefined, [PIN], stated('acme-1', PIN), stated('acme-2')),
+    'warning',
+    '1 of 2 nodes: acme-2',
+  ],
+  [
+    'a confirmation of an earlier session',
+    authorities(undefined, [PIN], outdated),
+    'warning',
+    '1 of 1 node: acme-3',
+  ],
+  [
+    'unknown nodes',
+    judgeAuthorities({ roots: seen({ served: PIN, next: [PIN, 'o'] }), agents: lost })[0],
+    'unobserved',
+    'could not be',
+  ],
+  ['unreadable roots', judgeAuthorities({ roots: lost, agents: lost })[0], 'unobserved', 'could not be'],
   ['a valid configuration', judgeConfiguration(load(MINIMAL), '/hf.yaml'), 'ok', '/hf.yaml is valid'],
   [
     'a configuration with two faults',
@@ -86,7 +136,7 @@ test.each<[string, Finding | undefined, Verdict, string]>([
   ['a declared restore', restore(2, 'n1'), 'warning', 'not confirmed for 2 tenants, whose agents remove'],
   ['a declared restore without a hold', restore(1), 'warning', 'confirmed for 1 tenant'],
   [
-    'a restore that nobody declared',
+    'a restore that the operator has not declared',
     restore(0, 'n1', 'n2'),
     'warning',
     '2 nodes remove nothing, among them n1',

@@ -8,10 +8,11 @@ import { gatherConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { layoutBelow } from '../setup/layout.ts'
 import { FORMS, newestForm } from '../store/records/collection.ts'
-import { exitCodeOf, type Finding } from './finding.ts'
-import { gatherExpiries, gatherName, gatherSpace, gatherSync } from './gather-machine.ts'
+import { exitCodeOf, type Finding, type Observed, seen } from './finding.ts'
+import { gatherExpiries, gatherName, gatherRoots, gatherSpace, gatherSync } from './gather-machine.ts'
 import { gatherMembers } from './gather-members.ts'
-import { gatherSecretsStore, gatherSkew, gatherStored } from './gather-platform.ts'
+import { gatherSecretsStore, gatherSkew, gatherStored, type StatedAgent } from './gather-platform.ts'
+import { judgeAuthorities } from './judge-authorities.ts'
 import { judgeCertificates } from './judge-certificates.ts'
 import { judgeConfiguration } from './judge-configuration.ts'
 import { judgeEtcd } from './judge-etcd.ts'
@@ -82,7 +83,11 @@ async function judgePlatform(config: Config): Promise<readonly Finding[]> {
     ...(members.secretsStore === undefined ? [] : [judgeStoreMembers(members.secretsStore)]),
     ...judgeCertificates([...expiries, ...members.expiries], Date.now()),
     judgeFormat({ reads: newestForm(FORMS), stored: stored.format }),
-    judgeAgents({ server: VERSION, agents: stored.agents }),
+    judgeAgents({ server: VERSION, agents: versionsOf(stored.agents) }),
+    ...judgeAuthorities({ roots: gatherRoots(config), agents: stored.agents }),
     judgeRestore(stored.restore),
   ]
 }
+
+const versionsOf = (agents: Observed<readonly StatedAgent[]>): Observed<readonly (string | undefined)[]> =>
+  agents.kind === 'unobserved' ? agents : seen(agents.value.map(({ version }) => version))

@@ -36,6 +36,8 @@ export interface GatewayDeps {
   readonly residency: ResidencyRules
   /** Whether agents may connect to this process; absent: they may. */
   readonly acceptsAgents?: boolean
+  /** PEM texts of the roots to which the listener will change; absent: none. */
+  readonly nextAuthorities?: () => readonly string[]
   /** Sends a request to another server replica; absent: over HTTP. */
   readonly post?: typeof postJson
 }

@@ -21,6 +21,7 @@ let settings: { [name: string]: unknown }
 let secrets: LiveSecrets
 let reload: () => void
 let served: CertificatePair | undefined
+let unconfirmed: string[]
 let lines: { level: string; fields: object; message: string }[]
 let log: { level: string }
 const dialed: TLSSocket[] = []
@@ -44,6 +45,7 @@ beforeEach(async () => {
   server = createServer(tlsSettings(pair), (_request, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   lines = []
+  unconfirmed = ['acme-1']
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push({ level, fields, message })
   const recorder = { level: 'info', info: at('info'), warn: at('warn'), error: at('error') }
@@ -57,6 +59,7 @@ beforeEach(async () => {
       served = next
     },
     served: () => served,
+    confirmationsOf: () => ({ nodes: 2, unconfirmed }),
     now: () => Date.now() + 60_000,
   }).all
 })
@@ -179,6 +182,41 @@ test('a chain to another root is refused, because nodes trust the root that they
   renew('server.key')
   reload()
   expect(messages('error')).toHaveLength(1)
-  expect(JSON.stringify(lines.at(-1)?.fields)).toContain('another root')
+  expect(JSON.stringify(lines.at(-1)?.fields)).toContain(
+    'another root than the one that nodes pin, and 1 of 2 nodes: acme-1 have not confirmed it',
+  )
   expect(serves(await dial(), renewed)).toBe(false)
+})
+
+test('a chain to another root is served once every node has confirmed it', async () => {
+  const withRoot = ({ pem }: Certificates) => pem('server.crt') + pem('ca.crt')
+  const [chain, next] = [withRoot(renewed), renewed.pem('ca.crt')]
+  writeFileSync(old.path('server.crt'), withRoot(old))
+  reload()
+  writeFileSync(old.path('next.crt'), next)
+  settings['listen'] = {
+    tls: { cert: old.path('server.crt'), key: old.path('server.key'), nextCa: old.path('next.crt') },
+  }
+  reload()
+  expect(served?.next).toBe(next)
+  expect(messages('info')).toContain('next authorities announced to nodes')
+  unconfirmed = []
+  writeFileSync(old.path('server.crt'), chain)
+  renew('server.key')
+  reload()
+  expect(messages('error')).toEqual([])
+  expect(serves(await dial(), renewed)).toBe(true)
+})
+
+test('a file of next authorities that is no root is refused, and the certificate is still renewed', async () => {
+  writeFileSync(old.path('next.crt'), renewed.pem('server.crt'))
+  renew('server.crt')
+  renew('server.key')
+  settings['listen'] = {
+    tls: { cert: old.path('server.crt'), key: old.path('server.key'), nextCa: old.path('next.crt') },
+  }
+  reload()
+  expect(messages('error')).toEqual([expect.stringMatching(/^next authorities not announced/)])
+  expect(served?.next).toBe(undefined)
+  expect(serves(await dial(), renewed)).toBe(true)
 })

@@ -6,7 +6,15 @@ import { explainFault } from '../config/config-fault.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
 import { readServerTls } from '../connect-engines.ts'
-import { type CertificatePair, explainChainFault, judgeChain, rootOf } from '../net/certificate-chain.ts'
+import {
+  type CertificatePair,
+  explainChainFault,
+  judgeChain,
+  rootOf,
+  rootPinOf,
+} from '../net/certificate-chain.ts'
+import { readNextAuthorities } from '../net/next-authorities.ts'
+import { type Confirmations, describeUnconfirmed } from '../operations/nodes/trusted-authorities.ts'
 
 type Log = (fields: object, message: string) => void
 
@@ -25,6 +33,8 @@ interface ReloadDeps {
   replaceCertificate(pair: CertificatePair): void
   /** The pair that the listener serves now. */
   served(): CertificatePair | undefined
+  /** Which nodes have confirmed that they trust the root with this fingerprint. */
+  confirmationsOf(pin: string): Confirmations
   now(): number
 }
 
@@ -33,21 +43,35 @@ const APPLIED: ReadonlySet<string> = new Set([
   'listen.tls.cert',
   'listen.tls.key',
   'listen.tls.ca',
+  'listen.tls.nextCa',
   'log.level',
 ])
 
 export interface Reload {
+  /** The configuration as it was loaded last. */
+  readonly config: Config
   /** Loads the configuration again and applies what may change. */
   all(): void
-  /** Serves the certificate files of the configuration as they are now. */
+  /** Serves the certificate files of the configuration as they are now. A repeated refusal is logged once. */
   certificate(): void
+  /** Whether the files were refused: they are tried again, because nodes may have confirmed their root since. */
+  readonly isRefused: boolean
 }
 
 /** `initial`: the configuration with which the server was started. */
 export function createReload(initial: Config, deps: ReloadDeps): Reload {
   const { log } = deps
   let latest = initial
+  let refused: string | undefined
+  const certificate = (): void => {
+    const why = reloadCertificate(initial, latest, deps)
+    if (why !== undefined && why !== refused) log.error({ ...filesOf(latest), error: why }, NOT_REPLACED)
+    refused = why
+  }
   return {
+    get config() {
+      return latest
+    },
     all() {
       const loaded = deps.load()
       if (!loaded.ok) {
@@ -59,48 +83,80 @@ export function createReload(initial: Config, deps: ReloadDeps): Reload {
       deps.useSecrets(latest)
       log.level = latest.log.level
       log.info({}, 'configuration reloaded')
-      reloadCertificate(initial, latest, deps)
+      refused = undefined
+      certificate()
       const ignored = changedSettings(initial, latest).filter((path) => !APPLIED.has(path))
       if (ignored.length > 0)
         log.warn({ settings: ignored }, 'changed settings need a restart of this server')
     },
-    certificate: () => reloadCertificate(initial, latest, deps),
+    certificate,
+    get isRefused() {
+      return refused !== undefined
+    },
   }
 }
 
-function reloadCertificate(initial: Config, config: Config, deps: ReloadDeps): void {
-  const { log, replaceCertificate } = deps
-  const { cert, key } = config.listen.tls ?? {}
+const NOT_REPLACED =
+  'certificate not replaced, the previous one is still served; correct the files of listen.tls and reload again'
+
+const filesOf = ({ listen: { tls } }: Config) => ({ cert: tls?.cert, key: tls?.key })
+
+/** Returns why the files were refused. */
+function reloadCertificate(initial: Config, config: Config, deps: ReloadDeps): string | undefined {
+  const { log } = deps
+  const { cert } = filesOf(config)
   if ((initial.listen.tls === undefined) !== (config.listen.tls === undefined)) {
     log.error({}, 'listener not changed between HTTP and HTTPS, restart this server')
-    return
+    return undefined
   }
   try {
     const pair = readServerTls(config)
-    if (pair === undefined) return
-    replaceCertificate(servable(pair, deps))
+    if (pair === undefined) return undefined
+    const next = announce(pair, deps)
+    deps.replaceCertificate({ ...servable(pair, deps), next })
     log.info({ cert }, 'certificate replaced')
+    return undefined
   } catch (error) {
-    log.error(
-      { cert, key, error: String(error) },
-      'certificate not replaced, the previous one is still served; correct the files of listen.tls and reload again',
+    return String(error)
+  }
+}
+
+/**
+ * Announces the next roots, also if the new pair turns out to be unusable: it may be so because its root was not announced to nodes.
+ * Returns the text that is announced now.
+ */
+function announce({ next }: CertificatePair, deps: ReloadDeps): string | undefined {
+  const before = deps.served()
+  if (before === undefined || next === before.next) return next
+  try {
+    const pins = readNextAuthorities(next, deps.now()).map(({ pin }) => pin)
+    deps.replaceCertificate({ ...before, next })
+    deps.log.info({ authorities: pins }, 'next authorities announced to nodes')
+    return next
+  } catch (error) {
+    deps.log.error(
+      { error: String(error) },
+      'next authorities not announced, the previous ones still are; correct the file of listen.tls.nextCa and reload again',
     )
+    return before.next
   }
 }
 
 /**
  * The pair with the root that nodes have pinned, even if its file lacks it. Throws if clients would refuse the pair, or if nodes
- * would: they trust only the root that was pinned when they enrolled.
+ * would: they trust the root that was pinned when they enrolled, and those that they have confirmed since.
  */
-function servable(next: CertificatePair, { served, now }: ReloadDeps): CertificatePair {
+function servable(next: CertificatePair, { served, now, confirmationsOf }: ReloadDeps): CertificatePair {
   const before = served()
   const root = before && rootOf(before)
   const pair = root === undefined ? next : { ...next, roots: `${next.roots ?? ''}${root}` }
   const faults = judgeChain(pair, now()).filter(({ kind }) => kind !== 'no_root')
   if (faults.length > 0) throw new Error(faults.map((fault) => explainChainFault(fault).found).join('; '))
-  if (root !== undefined && rootOf(pair) !== root)
-    throw new Error(
-      'the chain leads to another root than the one that nodes pin; restart this server to serve it nevertheless',
-    )
-  return pair
+  if (root === undefined || rootOf(pair) === root) return pair
+  const pin = rootPinOf(pair)
+  const confirmations = pin === undefined ? undefined : confirmationsOf(pin)
+  if (confirmations?.unconfirmed.length === 0) return pair
+  throw new Error(
+    `the chain leads to another root than the one that nodes pin${confirmations === undefined ? '' : `, and ${describeUnconfirmed(confirmations)} have not confirmed it`}; name the root in listen.tls.nextCa and wait for the nodes, or restart this server to serve the chain nevertheless`,
+  )
 }

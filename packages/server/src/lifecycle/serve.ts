@@ -42,6 +42,10 @@ const notify = (log: Logger, state: ServiceState): Promise<void> =>
     onFailure: (why) => log.warn({ state, why }, 'state of the service could not be reported to systemd'),
   })
 
+function unstarted(): never {
+  throw new Error('the server has not started')
+}
+
 /** `load` loads the configuration: once at the start, and again at each SIGHUP. */
 export async function serve(initial: Config, load: () => LoadedConfig): Promise<void> {
   const log = openLog(initial.log.level)
@@ -75,6 +79,7 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     useSecrets: secrets.use,
     replaceCertificate: (pair) => server?.replaceCertificate(pair),
     served: () => server?.servedCertificate(),
+    confirmationsOf: (pin) => (server ?? unstarted()).confirmationsOf(pin),
     now: Date.now,
   })
   // Before the server is composed, a SIGHUP would end the process; it waits, because files may have changed since.
@@ -87,11 +92,12 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
   await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
   log.info({ address: initial.publicUrl }, 'serving')
   const checkCertificates = createCertificateWatch({
-    config: initial,
+    config: () => reload.config,
     read: (path) => readFileSync(path, 'utf8'),
     now: Date.now,
     log,
     reloadCertificate: reload.certificate,
+    isRefused: () => reload.isRefused,
   })
   const check = (): void => {
     checkCertificates()

@@ -14,6 +14,7 @@ let now: number
 let files: Map<string, string>
 let lines: string[]
 let reloads: number
+let refused: boolean
 let check: () => void
 
 beforeAll(async () => {
@@ -30,9 +31,11 @@ beforeEach(() => {
   now = notAfterMs - 365 * DAY_MS
   lines = []
   reloads = 0
+  refused = false
   const at = (level: string) => (_: object, message: string) => void lines.push(`${level}: ${message}`)
+  const config = configOf()
   check = createCertificateWatch({
-    config: configOf(),
+    config: () => config,
     read(path) {
       const text = files.get(path)
       if (text === undefined) throw new Error(`ENOENT: ${path}`)
@@ -40,6 +43,7 @@ beforeEach(() => {
     },
     now: () => now,
     log: { warn: at('warn'), error: at('error') },
+    isRefused: () => refused,
     reloadCertificate: () => {
       reloads += 1
     },
@@ -93,6 +97,17 @@ test('serves a changed certificate or key without a signal, and an unchanged one
   expect(reloads).toBe(1)
   files.set('/server.pem', made.pem('client.crt'))
   check()
+  check()
+  expect(reloads).toBe(2)
+})
+
+test('tries refused files again without a change, because nodes may have confirmed their root', () => {
+  check()
+  refused = true
+  check()
+  check()
+  expect(reloads).toBe(2)
+  refused = false
   check()
   expect(reloads).toBe(2)
 })

@@ -13,27 +13,31 @@ import type { Config } from '../config/schema.ts'
 type Log = (fields: object, message: string) => void
 
 export interface CertificateWatchDeps {
-  readonly config: Config
+  /** The configuration as it was loaded last. */
+  readonly config: () => Config
   /** Throws if the file is unreadable. */
   readonly read: (path: string) => string
   readonly now: () => number
   readonly log: { readonly warn: Log; readonly error: Log }
   /** Serves the listener's files as they are now. */
   readonly reloadCertificate: () => void
+  /** Whether the files were refused when they were last loaded. */
+  readonly isRefused: () => boolean
 }
 
 /** Returns the function that checks once. The first call only remembers the files that the listener already serves. */
 export function createCertificateWatch(deps: CertificateWatchDeps): () => void {
-  const { config, read, reloadCertificate } = deps
-  const { cert, key, ca } = config.listen.tls ?? {}
-  const served = [cert, key, ca].filter((path) => path !== undefined)
+  const { read, reloadCertificate } = deps
   const stages = new Map<string, ExpiryStage | 'unreadable'>()
   let before: string | undefined
   return () => {
+    const config = deps.config()
+    const { cert, key, ca, nextCa } = config.listen.tls ?? {}
+    const served = [cert, key, ca, nextCa].filter((path) => path !== undefined)
     const now = served.map((path) => readOr(read, path, '')).join('\0')
     const changed = before !== undefined && before !== now
     before = now
-    if (changed) reloadCertificate()
+    if (changed || deps.isRefused()) reloadCertificate()
     for (const path of certificateFiles(config)) raiseAlarm(deps, path, stages)
   }
 }

@@ -9,6 +9,8 @@ export interface CertificatePair {
   readonly key: string
   /** Root certificates that the chain may lead to; absent if the chain contains its root. */
   readonly roots?: string | undefined
+  /** Root certificates to which the chain will lead later, as a PEM text. */
+  readonly next?: string | undefined
 }
 
 export type ChainFault =
@@ -61,8 +63,10 @@ export function presentedChain(pair: ServedChain): string {
 /** The fingerprint by which the join command names the root of a chain; undefined without a root. */
 export function rootPinOf(pair: ServedChain): string | undefined {
   const root = rootOf(pair)
-  return root && `sha256:${hash('sha256', new X509Certificate(root).raw, 'hex')}`
+  return root && pinOf(new X509Certificate(root))
 }
+
+export const pinOf = ({ raw }: X509Certificate): string => `sha256:${hash('sha256', raw, 'hex')}`
 
 /** Leaf first, then each issuer. Ends at a root, or where the issuer is missing. */
 function pathToRoot({ cert, roots }: ServedChain): readonly X509Certificate[] {
@@ -78,7 +82,7 @@ function pathToRoot({ cert, roots }: ServedChain): readonly X509Certificate[] {
   return path
 }
 
-const isRoot = (certificate: X509Certificate): boolean => issued(certificate, certificate)
+export const isRoot = (certificate: X509Certificate): boolean => issued(certificate, certificate)
 
 /** Names alone prove nothing: a renewed authority may have the name of the old one, so the signature is checked. */
 const issued = (certificate: X509Certificate, issuer: X509Certificate): boolean =>

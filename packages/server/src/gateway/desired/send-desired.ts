@@ -37,7 +37,7 @@ import { allNetworks, changedNetworks } from './send-networks.ts'
  * agent removes an assignment that a complete set lacks, but not one that a delta lacks.
  */
 export function sendComplete(
-  { store, counts, log, clock }: GatewayContext,
+  { store, counts, log, clock, nextAuthorities = () => [] }: GatewayContext,
   index: DesiredIndex,
   session: Session,
 ): void {
@@ -57,6 +57,7 @@ export function sendComplete(
   }
   const whole = {
     ...keptJobLogs(store, session),
+    ...announced(nextAuthorities()),
     ...(index.routes.isComplete(session.tenant) ? routes : {}),
     ...(index.copies.isComplete(session.tenant) ? copies : {}),
     ...(index.networks.isComplete(session.tenant) ? networks : {}),
@@ -76,6 +77,9 @@ export function sendComplete(
   const nothing = { ...set, items: [], templates: {}, gone: [] }
   if (send(session.socket, { type: 'delta', ...nothing, ...rest })) counts.deltas += 1
 }
+
+const announced = (roots: readonly string[]): Pick<Complete, 'authorities'> =>
+  roots.length === 0 ? {} : { authorities: [...roots] }
 
 /** The epoch of the store. A store that was restored is confirmed by an operator, for all tenants or for one. */
 function shownStore(store: GatewayContext['store'], { tenant }: Session): Pick<Complete, 'store'> {

@@ -4,6 +4,7 @@ import type { AgentMessage, AssignmentId, Hello } from '@holdfast/contract'
 import type { RawData } from 'ws'
 import { sendComplete } from '../desired/send-desired.ts'
 import type { Connection, GatewayParts } from '../parts.ts'
+import { acceptAuthorities } from '../reports/accept-authorities.ts'
 import { acceptCopies, flushCopies } from '../reports/accept-copies.ts'
 import { acceptDisks } from '../reports/accept-disks.ts'
 import { acceptEngineHealth } from '../reports/accept-engine-health.ts'
@@ -214,4 +215,5 @@ function handle(parts: GatewayParts, session: Session, message: AgentMessage): v
   acceptNetworks(context, index.networks, session, message.networks ?? [])
   if (message.pool !== undefined) acceptPool(context, session, message.pool)
   if (message.disks !== undefined) void acceptDisks(context, session, message.disks)
+  if (message.authorities !== undefined) void acceptAuthorities(context, session, message.authorities)
 }

@@ -84,23 +84,27 @@ function openedNode(
   { labels, refused }: AttestedLabels,
 ): StoredNode {
   const { bootId, version, capabilities, engine, capacity, peerAddress, agentPeerAddress } = hello
-  const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...others } = node
+  const { peerAddress: _address, agentPeerAddress: _agent, secureRouter: _router, ...stated } = node
+  const { authorities: _authorities, ...others } = stated
   const { refusedMark: _mark, refusedAddresses: _refused, health: _health, ...kept } = others
   const { capabilities: _stated, ...agent } = node.agent ?? {}
   const refusedMark = markOf(refused)
   const now = clock.now()
   const health = carriedHealth(node, (reason) => reportsFault(hello, reason))
+  const epoch = node.session.epoch + 1
+  const { generation } = node
+  const authorities = hello.authorities && { generation, epoch, pins: hello.authorities }
   const secureRouter = nextSecureRouter(node, statedRouter(hello, now), now, times.plainPeersMs)
   return {
     ...kept,
-    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter, health }),
+    ...defined({ refusedMark, peerAddress, agentPeerAddress, secureRouter, health, authorities }),
     labels,
     engine,
     agent: { ...agent, version, ...defined({ capabilities }) },
     capacity,
     status: 'ready',
     statusSince: node.status === 'ready' ? node.statusSince : timestamp(clock),
-    session: { replica, epoch: node.session.epoch + 1, bootId },
+    session: { replica, epoch, bootId },
   }
 }
 

@@ -68,6 +68,10 @@ test.each([
   ['a missing field', { type: 'status', session: 1 }],
   ['a list instead of an object', { type: 'status', session: 1, observations: [[]] }],
   ['a type that is not a string', { type: 7 }],
+  [
+    'a trusted root that is no fingerprint',
+    { type: 'status', session: 1, observations: [], authorities: ['x'] },
+  ],
   ['negative credit', { type: 'credit', stream: 1, bytes: -1 }],
 ])('rejects an agent message with %s', (_what, message) => {
   expect(read(message)).toBeUndefined()
@@ -80,6 +84,9 @@ test.each([
   ['a capability of 257 characters', { capabilities: ['x'.repeat(257)] }, false],
   ['a capability with a line break', { capabilities: ['x\n'] }, false],
   ['a capability that is not a text', { capabilities: [1] }, false],
+  ['8 trusted roots', { authorities: Array(8).fill(`sha256:${'a'.repeat(64)}`) }, true],
+  ['9 trusted roots', { authorities: Array(9).fill(`sha256:${'a'.repeat(64)}`) }, false],
+  ['a trusted root that is no fingerprint', { authorities: ['sha256:a'] }, false],
 ])('accepts or rejects a hello with %s', (_what, parts, valid) => {
   expect(read({ ...HELLO, ...parts })).toEqual(valid ? { ...HELLO, ...parts } : undefined)
 })

@@ -9,6 +9,7 @@ import {
   decodeOpen,
   type Hello,
   isVolumeId,
+  MAX_AUTHORITIES,
   MAX_OFFERS,
   type PoolReport,
   unknownLength,
@@ -51,10 +52,15 @@ const isValidHealth = ({ engine, hold = '' }: Extract<AgentMessage, { type: 'hea
   (engine === undefined ||
     [engine.silentMs, engine.steadyMs].every((ms) => Number.isSafeInteger(ms) && ms >= 0))
 
-const isValidStatus = ({ pool, disks }: Extract<AgentMessage, { type: 'status' }>): boolean =>
+const isValidStatus = ({ pool, disks, authorities }: Extract<AgentMessage, { type: 'status' }>): boolean =>
   (pool === undefined || isValidPool(pool)) &&
+  areValidPins(authorities) &&
   (disks === undefined ||
     [disks.engine, ...(disks.pool === undefined ? [] : [disks.pool])].every(isValidDisk))
+
+const PIN = /^sha256:[0-9a-f]{64}$/
+const areValidPins = (pins: readonly string[] = []): boolean =>
+  pins.length <= MAX_AUTHORITIES && pins.every((pin) => PIN.test(pin))
 
 const isValidDisk = ({ totalBytes, freeBytes, inodes, freeInodes }: DiskUse): boolean =>
   [totalBytes, freeBytes, inodes, freeInodes].every((number) => Number.isSafeInteger(number) && number >= 0)
@@ -92,6 +98,7 @@ function isValidHello(hello: Hello): boolean {
   const numbers = [generation, capacity.cpuMillis, capacity.memoryBytes, ...pool]
   return (
     texts.every(isShort) &&
+    areValidPins(hello.authorities) &&
     numbers.every((number) => Number.isSafeInteger(number) && number >= 0) &&
     Object.keys(labels).length <= MAX_LABELS &&
     capabilities.length <= MAX_CAPABILITIES

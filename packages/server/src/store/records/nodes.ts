@@ -90,6 +90,11 @@ export const storedNodeShape = object({
   health: optional(object({ epoch: integer(), faults: list(nodeFaultShape) })),
   /** Why the node removes nothing, as its agent stated last; absent if it may remove. An older server keeps the member. */
   hold: optional(nodeHoldShape),
+  /**
+   * Fingerprints of the roots that the agent trusts for its connection to the server. Valid only for this generation and for the
+   * session with this epoch: an older server keeps the member and does not update it.
+   */
+  authorities: optional(object({ generation: integer(), epoch: integer(), pins: list(string()) })),
   status: oneOf(NODE_STATUSES),
   statusSince: string(),
   /** The node's session: the server replica that holds it, and its epoch, which each new session increases. */
