@@ -4,13 +4,13 @@ export interface WalkCommand {
   readonly text: string
   /** The machine in the prompt; absent for `$ ` and `# `. */
   readonly machine?: string
-  /** Whether it runs while the last command of another block still runs; such a block begins with ```console meanwhile. */
-  readonly meanwhile?: true
+  /** Whether it runs while the last command of another block still runs; such a block begins with ```console alongside. */
+  readonly alongside?: true
   /** The output that the document shows for the command. */
   readonly shown: readonly string[]
 }
 
-const CONSOLE = /^```console( meanwhile)?\n([\s\S]*?)^```$/gm
+const CONSOLE = /^```console( alongside)?\n([\s\S]*?)^```$/gm
 const NAMED_FILE = /^```yaml\n# ([a-z-]+\.yaml)\n([\s\S]*?)^```$/gm
 /** `$ ` for a user, `# ` for root, or `NAME# ` for root on a machine of that name. */
 const PROMPT = /^(?:\$|([a-z0-9-]*)#) /
@@ -32,8 +32,8 @@ export const readFiles = (text: string): { readonly name: string; readonly conte
 
 /** Returns all commands of a text in order. */
 export const readCommands = (text: string): WalkCommand[] =>
-  [...text.matchAll(CONSOLE)].flatMap(([, meanwhile, block = '']) =>
-    readBlock(block).map((command) => (meanwhile === undefined ? command : { ...command, meanwhile: true })),
+  [...text.matchAll(CONSOLE)].flatMap(([, alongside, block = '']) =>
+    readBlock(block).map((command) => (alongside === undefined ? command : { ...command, alongside: true })),
   )
 
 function readBlock(block: string): WalkCommand[] {

@@ -53,20 +53,20 @@ export async function walkAll(walker: Walker, commands: readonly WalkCommand[]):
   return true
 }
 
-/** A command, and those that run meanwhile. */
+/** A command, and those that run alongside. */
 export type Group = readonly [WalkCommand, ...WalkCommand[]]
 
 export function groupsOf(commands: readonly WalkCommand[]): Group[] {
   const groups: [WalkCommand, ...WalkCommand[]][] = []
   for (const command of commands) {
     const last = groups.at(-1)
-    if (command.meanwhile === true && last !== undefined) last.push(command)
+    if (command.alongside === true && last !== undefined) last.push(command)
     else groups.push([command])
   }
   return groups
 }
 
-/** Runs a command, and after its first output those that run meanwhile; returns its seconds, or undefined if one failed. */
+/** Runs a command, and after its first output those that run alongside; returns its seconds, or undefined if one failed. */
 export async function walkGroup(walker: Walker, [command, ...others]: Group): Promise<number | undefined> {
   const printed = Promise.withResolvers<void>()
   const ended = walkOne(walker, command, printed.resolve)
@@ -76,7 +76,7 @@ export async function walkGroup(walker: Walker, [command, ...others]: Group): Pr
   return walked ? seconds : undefined
 }
 
-const alone = ({ meanwhile: _, ...command }: WalkCommand): WalkCommand => command
+const alone = ({ alongside: _, ...command }: WalkCommand): WalkCommand => command
 
 /** Runs one command; returns its seconds, or undefined if it failed. */
 export async function walkOne(

@@ -45,7 +45,7 @@ export const BUGS: readonly Bug[] = [
   },
   {
     name: 'filter on the capabilities of agents missing',
-    edits: [core('scheduling/filters/index.ts', '  agentVersion,\n  namedNode,', '  namedNode,')],
+    edits: [core('scheduling/filters/index.ts', '  agentVersion,\n  creation,', '  creation,')],
     seenBy: ['takes-work'],
   },
   {
@@ -178,7 +178,11 @@ export const BUGS: readonly Bug[] = [
   {
     name: 'session opened without a new epoch',
     edits: [
-      server('gateway/session/open-session.ts', 'epoch: node.session.epoch + 1', 'epoch: node.session.epoch'),
+      server(
+        'gateway/session/open-session.ts',
+        'epoch = node.session.epoch + 1',
+        'epoch = node.session.epoch',
+      ),
     ],
     seenBy: ['sessions'],
   },

@@ -59,9 +59,9 @@ test('a prompt names the machine of its command', () => {
 })
 
 test('the commands of a block may run while the last one before it still runs', () => {
-  const commands = readCommands('```console\n$ a\n$ b\n```\n\n```console meanwhile\n# c\n```\n')
+  const commands = readCommands('```console\n$ a\n$ b\n```\n\n```console alongside\n# c\n```\n')
   const [a, b, c] = commands
-  expect(commands.map(({ meanwhile }) => meanwhile)).toEqual([undefined, undefined, true])
+  expect(commands.map(({ alongside }) => alongside)).toEqual([undefined, undefined, true])
   expect(groupsOf(commands)).toEqual([[a], [b, c]])
 })
 

@@ -62,10 +62,7 @@ export function createWorkers(deps: WorkerDeps): Workers {
     log.info({ assignment: id, action: action.kind }, 'action succeeded')
     const isChanged = changed.delete(id)
     if (action.kind === 'remove' && wroteVolumes(action)) deps.requeueIn(0)
-    const state = deps.desired.get(id)?.desired ?? 'removed'
-    if (action.kind === 'remove' && action.item?.desired === 'removed' && state === 'removed') return
-    // Requeues the assignment after a change, and after a removal, so that the next pass creates the replacement.
-    if (isChanged || action.kind === 'remove' || action.item.desired !== state) deps.requeue(id)
+    if (needsAnotherPass(action, deps.desired.get(id)?.desired ?? 'removed', isChanged)) deps.requeue(id)
   }
   function fail(id: AssignmentId, action: NodeAction, error: unknown): void {
     const failure = error instanceof ActionError ? error : undefined
@@ -118,6 +115,12 @@ export function createWorkers(deps: WorkerDeps): Workers {
       await Promise.allSettled(busy.values())
     },
   }
+}
+
+/** After a change, and after a removal unless the assignment is gone, so that the next pass creates the replacement. */
+function needsAnotherPass(action: NodeAction, wanted: DesiredItem['desired'], isChanged: boolean): boolean {
+  if (action.kind !== 'remove') return isChanged || action.item.desired !== wanted
+  return action.item?.desired !== 'removed' || wanted !== 'removed'
 }
 
 /** Whether the action removed a writer, whose cgroup is removed after the next full list. An orphan may be one. */

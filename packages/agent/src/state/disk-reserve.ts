@@ -1,4 +1,4 @@
-// A file that keeps a little space on a disk for writes that must not fail when the disk is full. The reserve is given up
+// A file that keeps a little space on a disk for writes that must not fail when the disk is full. The reserve is removed
 // for such a write, and filled again as soon as there is space.
 
 import { open, rm } from 'node:fs/promises'
@@ -9,7 +9,7 @@ const SHIPPED_BYTES = 512 * 1024
 const BLOCK = Buffer.alloc(4096)
 
 export interface DiskReserve {
-  /** Runs a write. If the disk is full, gives up the reserve and runs the write once more. */
+  /** Runs a write. If the disk is full, removes the reserve and runs the write once more. */
   write(work: () => Promise<void>): Promise<void>
   /** Fills the reserve as far as the disk has space. Never rejects. */
   fill(): Promise<void>

@@ -21,7 +21,7 @@ import { planPlacement } from './plan-placement.ts'
 import type { SeenReplica } from './snapshot.ts'
 
 const CAUSE = 'no space left on device'
-/** What an agent reports after the third attempt that failed for a cause of its node. */
+/** The report of an agent after the third attempt that failed for a cause of its node. */
 const UNABLE: SeenReplica = {
   ...STARTING,
   ...{ reason: 'create_failed', restarts: 3, nodeFailures: 3, cause: CAUSE },

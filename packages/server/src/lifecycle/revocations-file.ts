@@ -77,7 +77,7 @@ export function noteRevocations(
   // An empty list, unlike a missing one, proves that this server saw no revocation.
   file.save(revoked)
   const end = store.subscribe((changes) => {
-    // What a restored store lacks was not revoked.
+    // A token or node that is missing in a restored store was not revoked.
     if (store.fault !== undefined) return
     for (const { kind, key } of changes) {
       if (kind !== 'delete' || !FOLDERS.includes(key.folder)) continue

@@ -99,8 +99,8 @@ export const NEW_RECORD_FORM: readonly Edit[] = [
   },
   {
     file: TRANSACTION,
-    find: 'value: encodeRecord(address.collection, record)',
-    replace: 'value: encodeRecord(address.collection, inNewForm(index, address, record))',
+    find: 'value = encodeRecord(address.collection, record)',
+    replace: 'value = encodeRecord(address.collection, inNewForm(index, address, record))',
   },
   {
     file: TRANSACTION,

@@ -32,6 +32,7 @@ const PASSED_ON = [
   'rollout/dependency-gate.ts',
   'rollout/derive-status.ts',
   'rollout/desired-replicas.ts',
+  'scheduling/avoid-nodes.ts',
   'scheduling/explain.ts',
   'scheduling/facts.ts',
   'scheduling/refusal.ts',
