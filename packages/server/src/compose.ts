@@ -91,6 +91,7 @@ export async function composeServer(
   log: Logger,
   onUnusable: (error: UnusableStore) => void = () => {},
   stateFolder = config.stateFolder,
+  secretIdExpiries: MetricSources['secretIdExpiries'] = () => new Map(),
 ): Promise<Server> {
   const clients = composeClientCertificates(config, log)
   const engine = connectEtcd(config, log, clients.etcd)
@@ -118,6 +119,7 @@ export async function composeServer(
     scalingDecisions: nodeSide.scalingDecisions,
     environmentAnswers: () => brokerSide.answers,
     ...listener,
+    secretIdExpiries,
     ...volumeSources(store, nodeSide),
   })
   const allowed = new Set(config.registries.flatMap(({ host }) => parseRegistryHost(host) ?? []))

@@ -10,7 +10,9 @@ import { createMemberClient } from './adapters/etcd/create-member-client.ts'
 import { createMaintenance } from './adapters/etcd/maintenance/create-maintenance.ts'
 import { createRegistryClient } from './adapters/registry/registry-client.ts'
 import { type IdentityProbed, probeIdentity } from './adapters/secrets-store/probe-identity.ts'
+import { type IdentityName, roleOfIdentity } from './adapters/secrets-store/provision-platform.ts'
 import { readStoreMembers } from './adapters/secrets-store/read-members.ts'
+import { destroySecretId, issueSecretId, lookUpSecretId } from './adapters/secrets-store/secret-ids.ts'
 import { createSecretsReader } from './adapters/secrets-store/secrets-reader.ts'
 import {
   createSecretsStoreClient,
@@ -29,6 +31,7 @@ import type { EtcdMembers } from './ports/etcd-members.ts'
 import type { KeyValueEngine } from './ports/key-value.ts'
 import type { Registry, RegistryEntry } from './ports/registry.ts'
 import type { Secret } from './ports/secret.ts'
+import type { SecretIdCalls } from './ports/secret-ids.ts'
 import type { SecretsReader, SecretsWriter } from './ports/secrets-store.ts'
 import type { StoreMembersRead } from './ports/store-members.ts'
 import type { StoreUnsealer } from './ports/store-unsealer.ts'
@@ -116,6 +119,28 @@ export async function probeSecretsIdentity(
   try {
     return await probeIdentity(client, name, tenant)
   } finally {
+    client.close()
+  }
+}
+
+/** Logs in with a secret id of an identity, works with it, and ends the login. */
+export async function withSecretId<T>(
+  config: Config,
+  name: IdentityName,
+  secretId: Secret,
+  work: (calls: SecretIdCalls) => Promise<T>,
+): Promise<T> {
+  const { roleId } = required(config.secretsStore[name], `secretsStore.${name}`)
+  const client = connectSecretsStore(config, { roleId, secretId })
+  const role = roleOfIdentity(name)
+  try {
+    return await work({
+      lookUp: (of) => client.within((signal) => lookUpSecretId(client, role, of, signal)),
+      issue: () => client.within((signal) => issueSecretId(client, role, 'process', signal)),
+      destroy: (of) => client.within((signal) => destroySecretId(client, role, of, signal)),
+    })
+  } finally {
+    await client.within((signal) => client.call({ method: 'POST', path: 'auth/token/revoke-self', signal }))
     client.close()
   }
 }

@@ -11,6 +11,7 @@ import {
 import type { Config } from './config/schema.ts'
 import { connectOperator } from './connect-engines.ts'
 import { type Secret, secret } from './ports/secret.ts'
+import type { SecretIdOwner } from './ports/secret-ids.ts'
 
 export type SecretsStoreSetUp =
   | {
@@ -25,21 +26,26 @@ export type SecretsStoreSetUp =
 export function setUpSecretsStore(config: Config, tokenFile: string): Promise<SecretsStoreSetUp> {
   const token = secret(readFileSync(tokenFile, 'utf8').trim())
   const missing = (['api', 'broker'] as const).filter((name) => config.secretsStore[name] === undefined)
-  return issueIdentities(config, token, missing)
+  return issueIdentities(config, token, missing, 'operator')
 }
 
+/** `owner` as in `issueSecretId`: whether one process alone receives each secret id. */
 export async function issueIdentities(
   config: Config,
   token: Secret,
   names: readonly IdentityName[],
+  owner: SecretIdOwner,
 ): Promise<SecretsStoreSetUp> {
   const client = connectOperator(config, token)
   try {
-    const ready = await setUpPlatform(client, config.secrets.namespaces)
+    const ready = await setUpPlatform(client, {
+      namespaces: config.secrets.namespaces,
+      secretIdDays: config.secretsStore.secretIdDays,
+    })
     if (ready.kind !== 'ok') return failed(ready)
     const issued: { [Name in IdentityName]?: Identity } = {}
     for (const name of names) {
-      const identity = await issueIdentity(client, name)
+      const identity = await issueIdentity(client, name, owner)
       if ('kind' in identity) return failed(identity)
       issued[name] = identity
     }

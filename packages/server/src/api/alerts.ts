@@ -21,6 +21,12 @@ export const ALERTS: readonly AlertRow[] = [
     for: '1h',
     meaning: `A certificate expires within ${days} days. Renew it; the server serves the new file without a reload.`,
   })),
+  // By default the store limits a lifetime to 32 days, of which 16 are left at a renewal.
+  ...[14, 7].map((days) => ({
+    expression: `${METRICS.secretIdExpiry.name} - time() < ${days} * 86400`,
+    for: '1h',
+    meaning: `A secret id of a server or broker expires within ${days} days and was not renewed. Read the log of the process; docs/guides/configuration.md says how to renew it by hand.`,
+  })),
   {
     expression: `${METRICS.cutOff.name} == 1`,
     for: '0m',

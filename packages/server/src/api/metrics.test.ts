@@ -12,6 +12,7 @@ async function linesOf(volumeLag: LagSample | undefined): Promise<string[]> {
     holdsSilentNodes: () => false,
     unconfirmedAuthorities: () => new Map(),
     certificateExpiries: () => new Map([['/tls/server.pem', 1_800_000_000]]),
+    secretIdExpiries: () => new Map([['api', 1_810_000_000]]),
     isCutOff: () => false,
     sessions: () => 2,
     countHolds: () => 3,

@@ -23,6 +23,8 @@ export interface MetricSources {
   certificateExpiries(): ReadonlyMap<string, number>
   /** How many nodes have not confirmed each root to which the certificate of the listener will change. */
   unconfirmedAuthorities(): ReadonlyMap<string, number>
+  /** The expiry of the secret id of each identity that this process uses, in seconds since 1970; unknown ones are absent. */
+  secretIdExpiries(): ReadonlyMap<string, number>
   /** Returns true while this server does not reach the store although others do, and therefore accepts no agents. */
   isCutOff(): boolean
   /** Number of agents that are connected to this server. */
@@ -114,6 +116,12 @@ export const METRICS = {
     type: 'gauge',
     help: 'Nodes that have not confirmed a root of listen.tls.nextCa, by its fingerprint. With 0, listen.tls may change to it',
     labelNames: ['authority'],
+  },
+  secretIdExpiry: {
+    name: 'holdfast_secret_id_expiry_timestamp_seconds',
+    type: 'gauge',
+    help: 'Expiry of the secret id with which this process logs in to the secrets store, by identity, in seconds since 1970. One that never expires has no value',
+    labelNames: ['identity'],
   },
   cutOff: {
     name: 'holdfast_gateway_cut_off',
@@ -223,6 +231,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addGauge(METRICS.massFailure, () => (sources.holdsSilentNodes() ? 1 : 0), registers)
   addLabelled(METRICS.certificateExpiry, sources.certificateExpiries, registers)
   addLabelled(METRICS.unconfirmedAuthorities, sources.unconfirmedAuthorities, registers)
+  addLabelled(METRICS.secretIdExpiry, sources.secretIdExpiries, registers)
   addGauge(METRICS.cutOff, () => (sources.isCutOff() ? 1 : 0), registers)
   addGauge(METRICS.agentSessions, sources.sessions, registers)
   addGauge(METRICS.nodeHolds, sources.countHolds, registers)

@@ -9,6 +9,8 @@ export interface LiveSecrets {
   readonly config: Config
   /** Uses the secrets of another configuration. A secret that is missing there keeps its value. */
   use(next: Config): void
+  /** Uses a renewed secret id until `use` brings the content of its file. */
+  useSecretId(who: 'api' | 'broker', next: Secret): void
 }
 
 export function followSecrets(initial: Config): LiveSecrets {
@@ -34,6 +36,12 @@ export function followSecrets(initial: Config): LiveSecrets {
     },
     use(next) {
       latest = next
+    },
+    useSecretId(who, next) {
+      const given = latest.secretsStore[who] ?? initial.secretsStore[who]
+      if (given === undefined) return
+      const renewed = { ...given, secretId: next }
+      latest = { ...latest, secretsStore: { ...latest.secretsStore, [who]: renewed } }
     },
   }
 }

@@ -120,7 +120,7 @@ describe('a valid configuration', () => {
 
   test('needs no identity in the secrets store for a gateway alone', () => {
     const text = `roles: [gateway]\netcd: { endpoints: [http://e:2379] }\nsecretsStore: { address: https://bao:8200 }\n${CLUSTER}`
-    expect(valid(text).config.secretsStore).toEqual({ address: 'https://bao:8200' })
+    expect(valid(text).config.secretsStore).toEqual({ address: 'https://bao:8200', secretIdDays: 90 })
   })
 
   test('needs no identities while they are still to be issued', () => {

@@ -17,6 +17,13 @@ const count = (value: number, minimum: number, maximum: number, about: string) =
 const limit = (name: keyof Limits, minimum: number, maximum: number, about: string) =>
   count(DEFAULT_LIMITS[name], minimum, maximum, about)
 
+export const secretIdDays = count(
+  90,
+  1,
+  3650,
+  'Longest lifetime of AppRole secret ids in days, which each process renews at half of it; `max_lease_ttl` of the auth method limits it too. A change needs `init --operator-token-file`',
+)
+
 /** The minimums for health checks are a promise to tenants: an operator may raise a minimum but not lower it. */
 const admissionLimits = {
   maxReplicasPerDeployment: limit('maxReplicasPerDeployment', 1, 5000, 'Replicas of one deployment'),

@@ -26,6 +26,7 @@ import {
   quotasShape,
   ratesShape,
   retentionShape,
+  secretIdDays,
 } from './number-settings.ts'
 import { type Form, setting } from './setting.ts'
 import { SHIPPED_REGIONS } from './shipped-regions.ts'
@@ -86,6 +87,7 @@ const secretsStoreShape = object({
   namespace: optional(text(forms.storeNamespace, 'Namespace inside the secrets store')),
   api: optional(identity('the identity of the roles api and controllers, which writes and never reads')),
   broker: optional(identity("the broker's identity, which reads; different from that of api")),
+  secretIdDays,
 })
 
 const hostList = (about: string) =>

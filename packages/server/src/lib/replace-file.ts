@@ -16,3 +16,13 @@ export function replaceFile(path: string, text: string): void {
   }
   renameSync(beside, path)
 }
+
+/** Makes the names in a folder durable: a renamed file keeps its new name after a power failure. */
+export function syncFolder(path: string): void {
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}

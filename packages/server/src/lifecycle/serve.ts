@@ -12,6 +12,7 @@ import { RestoredStoreError } from '../store/restored.ts'
 import { drain } from './drain.ts'
 import { notifySystemd, type ServiceState } from './notify-systemd.ts'
 import { createReload } from './reload.ts'
+import { keepSecretIds } from './secret-ids/keep-secret-ids.ts'
 import { createCertificateWatch } from './watch-certificates.ts'
 
 /** Longest time that log lines are buffered. Lines are written in blocks: one write per request costs too much. */
@@ -72,7 +73,8 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
     stopAtOnce()
   }
   const stateFolder = initial.stateFolder ?? env['STATE_DIRECTORY']
-  const starting = composeServer(secrets.config, log, endUnusable, stateFolder)
+  const secretIds = keepSecretIds(secrets, log)
+  const starting = composeServer(secrets.config, log, endUnusable, stateFolder, secretIds.expiries)
   const reload = createReload(initial, {
     log,
     load,
@@ -105,6 +107,7 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
   }
   check()
   setInterval(check, CERTIFICATE_CHECK_MS).unref()
+  secretIds.start()
   process.on('SIGTERM', stop)
   // An operator at a terminal does not wait for load balancers.
   process.on('SIGINT', stopAtOnce)

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
+import { syncFolder } from '../lib/replace-file.ts'
 import type { Machine } from './machine.ts'
 
 type Owners = Pick<Machine, 'giveTo'>
@@ -48,15 +49,6 @@ export function createFolder(owners: Owners, { path, mode, owner }: Target): voi
 export function removeFile(path: string): void {
   rmSync(path, { force: true })
   syncFolder(dirname(path))
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r')
-  try {
-    fsyncSync(folder)
-  } finally {
-    closeSync(folder)
-  }
 }
 
 /** The text of a file; undefined if it does not exist. */

@@ -65,7 +65,7 @@ function knownKey(keyFrom: Exclude<UnsealStep['keyFrom'], 'new store'>, work: Pe
 
 export async function issueIdentityStep(step: IdentityStep, work: Performing): Promise<void> {
   const token = secret(requirePending(work).operatorToken)
-  const result = await issueIdentities(requireConfig(work), token, [step.identity])
+  const result = await issueIdentities(requireConfig(work), token, [step.identity], 'process')
   if (result.kind === 'failed')
     throw new SetupFault(`The secrets store ${result.why}. Nothing is lost; run setup again.`)
   const identity = result.issued[step.identity]

@@ -28,9 +28,12 @@ test('the policy of a tenant reads the granted namespaces of one mount and nothi
   })
 })
 
-test('the broker may create child tokens and renew its own token', () => {
+test('the broker may create child tokens, and renew its own token and secret id', () => {
   const paths = Object.keys(JSON.parse(brokerPolicy()).path).sort()
   expect(paths).toEqual([
+    'auth/approle/role/holdfast-broker/secret-id',
+    'auth/approle/role/holdfast-broker/secret-id/destroy',
+    'auth/approle/role/holdfast-broker/secret-id/lookup',
     'auth/token/create/holdfast-broker',
     'auth/token/renew-self',
     'auth/token/revoke-self',

@@ -20,6 +20,19 @@ const OWN_TOKEN: Rules = {
 }
 
 /**
+ * What an identity may do with secret ids of its own AppRole: issue one, and look up and destroy one whose value it holds.
+ * It cannot list the secret ids of other processes.
+ */
+function ownSecretIds(identity: string): Rules {
+  const role = `auth/approle/role/${identity}`
+  return {
+    [`${role}/secret-id`]: { capabilities: ['create', 'update'] },
+    [`${role}/secret-id/lookup`]: { capabilities: ['create', 'update'] },
+    [`${role}/secret-id/destroy`]: { capabilities: ['create', 'update'] },
+  }
+}
+
+/**
  * The API's policy. The wildcard `+` matches a complete path segment, so `kv-+` is impossible and the rules apply to
  * every mount in the store's namespace, even of other applications; they allow writes there, but never reads of secret
  * data. Deleting a mount is allowed, because the removal of a tenant removes the tenant's secret values.
@@ -27,6 +40,7 @@ const OWN_TOKEN: Rules = {
 export function apiPolicy(granted: readonly string[]): string {
   const rules: { [path: string]: Rule } = {
     ...OWN_TOKEN,
+    ...ownSecretIds(API_IDENTITY),
     'sys/mounts/kv-*': {
       capabilities: ['create', 'update', 'read', 'delete'],
       allowed_parameters: { type: ['kv'], options: [] },
@@ -49,10 +63,11 @@ export function apiPolicy(granted: readonly string[]): string {
   return policyText(rules)
 }
 
-/** The broker's policy: beyond its own token, it allows only the creation of tenant tokens through the token role. */
+/** The broker's policy: beyond its own token and secret ids, it allows only the creation of tenant tokens through the token role. */
 export function brokerPolicy(): string {
   return policyText({
     ...OWN_TOKEN,
+    ...ownSecretIds(BROKER_IDENTITY),
     [`auth/token/create/${BROKER_IDENTITY}`]: { capabilities: ['create', 'update'] },
   })
 }

@@ -1,9 +1,11 @@
 // Sets up the secrets store for the platform with a privileged identity: policies, the token role and the two AppRoles.
 // Idempotent: the setup overwrites its own objects and changes nothing else.
 
-import { type Secret, secret } from '../../ports/secret.ts'
+import type { Secret } from '../../ports/secret.ts'
+import type { SecretIdOwner } from '../../ports/secret-ids.ts'
 import type { Denied, Unavailable } from '../../ports/secrets-store.ts'
 import { API_IDENTITY, apiPolicy, BROKER_IDENTITY, BROKER_POLICY_PREFIX, brokerPolicy } from './policies.ts'
+import { failure, issueSecretId } from './secret-ids.ts'
 import type { SecretsStoreClient } from './secrets-store-client.ts'
 import { type CallOutcome, member, unavailable } from './store-call.ts'
 
@@ -23,6 +25,13 @@ type Failure = Denied | Unavailable
 type Write = (path: string, body: unknown) => Promise<CallOutcome>
 
 const CHILD_SECONDS = 300
+/** Lifetime of a secret id, unless the configuration has another one. */
+export const SECRET_ID_DAYS = 90
+
+export interface PlatformSetUpOptions {
+  readonly namespaces: readonly string[]
+  readonly secretIdDays?: number
+}
 
 /** Result of the setup; `done` has one line for each object that was created or overwritten. */
 export interface PlatformSetUp {
@@ -34,9 +43,9 @@ export type IdentityName = 'api' | 'broker'
 
 export async function provisionPlatform(
   privileged: SecretsStoreClient,
-  { namespaces }: { readonly namespaces: readonly string[] },
+  options: PlatformSetUpOptions,
 ): Promise<PlatformIdentities | Failure> {
-  const ready = await setUpPlatform(privileged, namespaces)
+  const ready = await setUpPlatform(privileged, options)
   if (ready.kind !== 'ok') return ready
   const api = await issueIdentity(privileged, 'api')
   if ('kind' in api) return api
@@ -44,20 +53,20 @@ export async function provisionPlatform(
   return 'kind' in broker ? broker : { kind: 'ok', api, broker }
 }
 
-export const setUpPlatform = (privileged: SecretsStoreClient, namespaces: readonly string[]) =>
-  privileged.within((signal) => setUp(privileged, namespaces, signal))
+export const setUpPlatform = (privileged: SecretsStoreClient, options: PlatformSetUpOptions) =>
+  privileged.within((signal) => setUp(privileged, options, signal))
 
 async function setUp(
   privileged: SecretsStoreClient,
-  namespaces: readonly string[],
+  options: PlatformSetUpOptions,
   signal: AbortSignal,
 ): Promise<PlatformSetUp | Failure> {
   const write: Write = (path, body) =>
     privileged.call({ method: 'POST', path, body: JSON.stringify(body), signal })
-  const ready = await requireAppRole(privileged, write, signal)
+  const ready = await requireAppRole(privileged, write, signal, lifetimeOf(options))
   if (ready !== undefined) return ready
   const done = ['auth method approle: enabled']
-  for (const [what, path, body] of platformWrites(namespaces)) {
+  for (const [what, path, body] of platformWrites(options)) {
     const answer = await write(path, body)
     if (answer.kind !== 'ok') return failure(answer)
     done.push(what)
@@ -65,7 +74,12 @@ async function setUp(
   return { kind: 'ok', done }
 }
 
-function platformWrites(namespaces: readonly string[]): readonly (readonly [string, string, unknown])[] {
+const lifetimeOf = ({ secretIdDays = SECRET_ID_DAYS }: PlatformSetUpOptions): string =>
+  `${secretIdDays * 24}h`
+
+function platformWrites(options: PlatformSetUpOptions): readonly (readonly [string, string, unknown])[] {
+  const { namespaces, secretIdDays = SECRET_ID_DAYS } = options
+  const lifetime = lifetimeOf(options)
   const children = {
     allowed_policies_glob: [`${BROKER_POLICY_PREFIX}*`],
     token_no_default_policy: true,
@@ -85,13 +99,22 @@ function platformWrites(namespaces: readonly string[]): readonly (readonly [stri
       { policy: brokerPolicy() },
     ],
     [`token role ${BROKER_IDENTITY}: limits those tokens`, `auth/token/roles/${BROKER_IDENTITY}`, children],
-    [`AppRole ${API_IDENTITY}`, `auth/approle/role/${API_IDENTITY}`, roleOf(API_IDENTITY)],
-    [`AppRole ${BROKER_IDENTITY}`, `auth/approle/role/${BROKER_IDENTITY}`, roleOf(BROKER_IDENTITY)],
+    [
+      `AppRole ${API_IDENTITY}: secret ids end after at most ${secretIdDays} days`,
+      `auth/approle/role/${API_IDENTITY}`,
+      roleOf(API_IDENTITY, lifetime),
+    ],
+    [
+      `AppRole ${BROKER_IDENTITY}: secret ids end after at most ${secretIdDays} days`,
+      `auth/approle/role/${BROKER_IDENTITY}`,
+      roleOf(BROKER_IDENTITY, lifetime),
+    ],
   ]
 }
 
-function roleOf(policy: string) {
+function roleOf(policy: string, lifetime: string) {
   return {
+    secret_id_ttl: lifetime,
     token_policies: [policy],
     token_no_default_policy: true,
     token_ttl: '1h',
@@ -105,8 +128,11 @@ async function requireAppRole(
   client: SecretsStoreClient,
   write: Write,
   signal: AbortSignal,
+  lifetime: string,
 ): Promise<Failure | undefined> {
-  const enabled = await write('sys/auth/approle', { type: 'approle' })
+  // The maximum of the auth method, by default 32 days, also limits secret ids. An existing method may be that of others.
+  const config = { max_lease_ttl: lifetime }
+  const enabled = await write('sys/auth/approle', { type: 'approle', config })
   if (enabled.kind === 'ok') return undefined
   if (enabled.kind !== 'refused') return failure(enabled)
   const listed = await client.call({ method: 'GET', path: 'sys/auth', signal })
@@ -115,27 +141,28 @@ async function requireAppRole(
   return type === 'approle' ? undefined : unavailable('answer_invalid', 'no')
 }
 
-export const issueIdentity = (privileged: SecretsStoreClient, which: IdentityName) =>
-  privileged.within((signal) => issue(privileged, which, signal))
+export const roleOfIdentity = (which: IdentityName): string =>
+  which === 'api' ? API_IDENTITY : BROKER_IDENTITY
+
+/** `owner` as in `issueSecretId`. */
+export const issueIdentity = (
+  privileged: SecretsStoreClient,
+  which: IdentityName,
+  owner: SecretIdOwner = 'operator',
+) => privileged.within((signal) => issue(privileged, which, owner, signal))
 
 async function issue(
   privileged: SecretsStoreClient,
   which: IdentityName,
+  owner: SecretIdOwner,
   signal: AbortSignal,
 ): Promise<Identity | Failure> {
-  const path = `auth/approle/role/${which === 'api' ? API_IDENTITY : BROKER_IDENTITY}`
-  const role = await privileged.call({ method: 'GET', path: `${path}/role-id`, signal })
+  const path = `auth/approle/role/${roleOfIdentity(which)}/role-id`
+  const role = await privileged.call({ method: 'GET', path, signal })
   if (role.kind !== 'ok') return failure(role)
-  const issued = await privileged.call({ method: 'POST', path: `${path}/secret-id`, body: '{}', signal })
-  if (issued.kind !== 'ok') return failure(issued)
+  const issued = await issueSecretId(privileged, roleOfIdentity(which), owner, signal)
+  if (issued.kind !== 'issued') return issued
   const roleId = member(role.body, 'data', 'role_id')
-  const secretId = member(issued.body, 'data', 'secret_id')
-  if (typeof roleId !== 'string' || typeof secretId !== 'string')
-    return unavailable('answer_invalid', 'unknown')
-  return { roleId, secretId: secret(secretId) }
-}
-
-function failure(answer: Exclude<CallOutcome, { kind: 'ok' }>): Failure {
-  if (answer.kind === 'unavailable' || answer.kind === 'denied') return answer
-  return unavailable('answer_invalid', 'no')
+  if (typeof roleId !== 'string') return unavailable('answer_invalid', 'unknown')
+  return { roleId, secretId: issued.secretId }
 }

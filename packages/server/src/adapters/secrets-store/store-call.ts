@@ -116,7 +116,7 @@ function explainLoss(failure: ExchangeFailure, call: StoreCall): Unavailable {
 }
 
 function classifyAnswer({ status, body }: ExchangeAnswer, call: StoreCall): CallOutcome {
-  if (status === 400) return { kind: 'refused' }
+  if (status === 400 || refusesSecretId(status, body, call)) return { kind: 'refused' }
   if (status === 403) return { kind: 'denied' }
   if (status === 404) return { kind: 'absent' }
   if (status === 413) return unavailable('too_large', 'no')
@@ -128,6 +128,13 @@ function classifyAnswer({ status, body }: ExchangeAnswer, call: StoreCall): Call
   if (status < 200 || status >= 300) return unavailable('answer_invalid', applied)
   const parsed = parseBody(body)
   return parsed === undefined ? unavailable('answer_invalid', applied) : { kind: 'ok', body: parsed.value }
+}
+
+/** Vault 1.13 answers 500 to a login with a secret id that has ended or was destroyed. */
+function refusesSecretId(status: number, body: Buffer, { path }: StoreCall): boolean {
+  if (status !== 500 || path !== 'auth/approle/login') return false
+  const errors = member(parseBody(body)?.value, 'errors')
+  return Array.isArray(errors) && errors.includes('invalid secret id')
 }
 
 function parseBody(body: Buffer): { value: unknown } | undefined {
