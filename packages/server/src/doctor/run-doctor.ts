@@ -12,6 +12,7 @@ import { exitCodeOf, type Finding, type Observed, seen } from './finding.ts'
 import { gatherExpiries, gatherName, gatherRoots, gatherSpace, gatherSync } from './gather-machine.ts'
 import { gatherMembers } from './gather-members.ts'
 import { gatherSecretsStore, gatherSkew, gatherStored, type StatedAgent } from './gather-platform.ts'
+import { gatherSecretIds } from './gather-secret-ids.ts'
 import { judgeAuthorities } from './judge-authorities.ts'
 import { judgeCertificates } from './judge-certificates.ts'
 import { judgeConfiguration } from './judge-configuration.ts'
@@ -20,6 +21,7 @@ import { judgeClock, judgeName, judgeSpace, judgeSync } from './judge-machine.ts
 import { judgeEtcdMembers, judgeStoreMembers } from './judge-members.ts'
 import { judgeAgents, judgeFormat } from './judge-records.ts'
 import { judgeRestore } from './judge-restore.ts'
+import { judgeSecretIds } from './judge-secret-ids.ts'
 import { judgeSecretsStore } from './judge-secrets-store.ts'
 import { printFindings, printJson } from './print-findings.ts'
 
@@ -74,12 +76,14 @@ async function judgePlatform(config: Config): Promise<readonly Finding[]> {
     gatherMembers(config),
   ])
   const secretsStore = await gatherSecretsStore(config, stored.platform)
+  const secretIds = await gatherSecretIds(config)
   return [
     judgeName(name),
     judgeClock(skew),
     ...judgeEtcd(stored.etcd),
     judgeEtcdMembers({ members: members.etcd, endpoints: config.etcd.endpoints }),
     ...judgeSecretsStore(secretsStore),
+    ...judgeSecretIds(secretIds, Date.now()),
     ...(members.secretsStore === undefined ? [] : [judgeStoreMembers(members.secretsStore)]),
     ...judgeCertificates([...expiries, ...members.expiries], Date.now()),
     judgeFormat({ reads: newestForm(FORMS), stored: stored.format }),

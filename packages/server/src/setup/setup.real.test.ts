@@ -136,6 +136,7 @@ test('setup serves a platform, continues after an interruption and changes nothi
   expect(await diagnose(options, layout.serverConfig)).toEqual([
     'secrets store: failure',
     'secrets store identity api: unobserved',
+    'secret id api: unobserved',
     'secrets store members: unobserved',
   ])
   expect(await run(options, machine)).toMatchObject({ exitCode: 1, out: '' })
