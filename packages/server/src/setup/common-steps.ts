@@ -33,6 +33,8 @@ export function folders(layout: Layout): FolderStep[] {
     folder(layout.etcdData, USERS.etcd, 0o700),
     folder(layout.secretsStoreData, USERS.secretsStore, 0o700),
     folder(layout.state, 'root', 0o700),
+    folder(layout.serverState, USERS.server, 0o700),
+    folder(layout.brokerState, USERS.broker, 0o700),
   ]
 }
 

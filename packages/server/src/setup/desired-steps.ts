@@ -54,13 +54,23 @@ function identities(options: SetupOptions, layout: Layout): IdentityStep[] {
     {
       kind: 'identity',
       identity: 'api',
-      secretId: { path: layout.apiSecretId, mode: SECRET, owner: USERS.server },
+      secretId: {
+        path: layout.apiSecretId,
+        earlier: layout.earlierApiSecretId,
+        mode: SECRET,
+        owner: USERS.server,
+      },
       config: { path: layout.serverConfig, mode: PUBLIC, owner: 'root', content: serverConfig(options) },
     },
     {
       kind: 'identity',
       identity: 'broker',
-      secretId: { path: layout.brokerSecretId, mode: SECRET, owner: USERS.broker },
+      secretId: {
+        path: layout.brokerSecretId,
+        earlier: layout.earlierBrokerSecretId,
+        mode: SECRET,
+        owner: USERS.broker,
+      },
       config: { path: layout.brokerConfig, mode: PUBLIC, owner: 'root', content: brokerConfig(options) },
     },
   ]

@@ -16,7 +16,7 @@ import { configuredAddress, planNetwork } from './join/network.ts'
 import { type Layout, layoutBelow, type Service, type SetupOptions, UNITS, USERS } from './layout.ts'
 import type { Machine } from './machine.ts'
 import { readPending } from './pending.ts'
-import { type Step, writtenBy } from './step.ts'
+import { earlierFiles, type Step, writtenBy } from './step.ts'
 
 interface Given {
   readonly hasUnsealKey: boolean
@@ -106,7 +106,7 @@ function gatherFiles(steps: readonly Step[], machine: Machine): Map<string, File
   const folders = steps.flatMap((step) => (step.kind === 'folder' ? [step.path] : []))
   const texts = steps.flatMap((step) => (hasText(step) ? [step.path] : []))
   const files = new Map<string, FileFact>()
-  for (const path of [...folders, ...steps.flatMap(writtenBy)]) {
+  for (const path of [...folders, ...steps.flatMap(writtenBy), ...steps.flatMap(earlierFiles)]) {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found === undefined) continue
     const fact = { mode: found.mode & 0o7777, owner: machine.nameOwner(found.uid) }

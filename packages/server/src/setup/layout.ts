@@ -102,8 +102,15 @@ export interface Layout {
   readonly brokerConfig: string
   readonly serverKey: string
   readonly brokerKey: string
+  /** In the state folder of the process, which may replace it there. */
   readonly apiSecretId: string
   readonly brokerSecretId: string
+  /** Where earlier versions of setup wrote the two, and a configuration of theirs still finds them. */
+  readonly earlierApiSecretId: string
+  readonly earlierBrokerSecretId: string
+  /** The state folders of the server and the broker, as their units name them. */
+  readonly serverState: string
+  readonly brokerState: string
   /** Read once by a secrets store that is restarted with another address. */
   readonly secretsStorePeers: string
   /** A copy of the invitation with which this machine joined. */
@@ -116,6 +123,8 @@ export function layoutBelow(root: string): Layout {
   const config = join(root, 'etc/holdfast')
   const data = join(root, 'var/lib/holdfast')
   const pki = join(config, 'pki')
+  const serverState = join(root, 'var/lib', USERS.server)
+  const brokerState = join(root, 'var/lib', USERS.broker)
   return {
     config,
     pki,
@@ -133,8 +142,12 @@ export function layoutBelow(root: string): Layout {
     brokerConfig: join(config, 'broker.yaml'),
     serverKey: join(config, 'server-cluster-key'),
     brokerKey: join(config, 'broker-cluster-key'),
-    apiSecretId: join(config, 'api-secret-id'),
-    brokerSecretId: join(config, 'broker-secret-id'),
+    apiSecretId: join(serverState, 'api-secret-id'),
+    brokerSecretId: join(brokerState, 'broker-secret-id'),
+    earlierApiSecretId: join(config, 'api-secret-id'),
+    earlierBrokerSecretId: join(config, 'broker-secret-id'),
+    serverState,
+    brokerState,
     pending: join(data, 'setup/pending.json'),
   }
 }

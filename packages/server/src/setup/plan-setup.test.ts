@@ -90,6 +90,19 @@ test('a machine that is set up needs no step', () => {
   expect(planSetup(finished(), options)).toEqual({ kind: 'steps', steps: [] })
 })
 
+test('a machine whose secret ids are where earlier versions wrote them needs no step', () => {
+  const facts = finished()
+  const files = new Map(facts.files)
+  for (const [service, name] of [
+    ['server', 'api-secret-id'],
+    ['broker', 'broker-secret-id'],
+  ]) {
+    files.delete(`/var/lib/holdfast-${service}/${name}`)
+    files.set(`/etc/holdfast/${name}`, { mode: 0o600, owner: `holdfast-${service}` })
+  }
+  expect(planSetup({ ...facts, files }, options)).toEqual({ kind: 'steps', steps: [] })
+})
+
 test('an empty machine needs all steps, in order', () => {
   expect(planSetup(EMPTY, options)).toEqual({ kind: 'steps', steps: desiredSteps(options, network) })
   expect(linesOf(EMPTY)).toMatchInlineSnapshot(`
@@ -100,6 +113,8 @@ test('an empty machine needs all steps, in order', () => {
       "create folder /var/lib/holdfast/etcd (0700 holdfast-etcd)",
       "create folder /var/lib/holdfast/vault (0700 holdfast-vault)",
       "create folder /var/lib/holdfast/setup (0700 root)",
+      "create folder /var/lib/holdfast-server (0700 holdfast-server)",
+      "create folder /var/lib/holdfast-broker (0700 holdfast-broker)",
       "create the platform's authority /etc/holdfast/pki/ca.pem, valid for 3650 days",
       "issue certificate /etc/holdfast/pki/etcd.pem for DNS:localhost, IP:127.0.0.1, valid for 365 days (key: 0600 holdfast-etcd)",
       "issue certificate /etc/holdfast/pki/etcd-client-server.pem for DNS:localhost, IP:127.0.0.1, valid for 365 days (key: 0600 holdfast-server)",
@@ -113,8 +128,8 @@ test('an empty machine needs all steps, in order', () => {
       "start holdfast-etcd.service and wait until it answers",
       "start holdfast-vault.service and wait until it answers",
       "initialize the secrets store and unseal it",
-      "issue the identity api of the secrets store: /etc/holdfast/api-secret-id (0600 holdfast-server), /etc/holdfast/server.yaml (0644 root)",
-      "issue the identity broker of the secrets store: /etc/holdfast/broker-secret-id (0600 holdfast-broker), /etc/holdfast/broker.yaml (0644 root)",
+      "issue the identity api of the secrets store: /var/lib/holdfast-server/api-secret-id (0600 holdfast-server), /etc/holdfast/server.yaml (0644 root)",
+      "issue the identity broker of the secrets store: /var/lib/holdfast-broker/broker-secret-id (0600 holdfast-broker), /etc/holdfast/broker.yaml (0644 root)",
       "create the platform and its first token",
       "start holdfast-broker.service and wait until it answers",
       "start holdfast-server.service and wait until it answers",
@@ -258,7 +273,7 @@ describe('setup is refused', () => {
     ],
     [
       'if the secret id of an identity is lost',
-      { files: without(finished().files, '/etc/holdfast/api-secret-id') },
+      { files: without(finished().files, '/var/lib/holdfast-server/api-secret-id') },
       [expect.stringContaining('The identity api of the secrets store is incomplete')],
     ],
   ])('%s', (_, change, expected) => {

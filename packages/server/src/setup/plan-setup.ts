@@ -57,17 +57,30 @@ function remainderOf(step: Step, facts: SetupFacts, before: readonly Step[]): St
     case 'unseal':
       return remainingUnseal(step, facts, before)
     case 'identity':
-      return facts.files.has(step.config.path) && isOwned(step.secretId, facts) ? undefined : step
+      return facts.files.has(step.config.path) && hasSecretId(step, facts) ? undefined : step
     case 'platform':
       if (facts.pending === 'store keys' && facts.platform !== 'absent') return { ...step, reissue: true }
       return facts.platform === 'exists' ? undefined : step
     case 'show':
       return facts.pending !== 'none' || before.some(makesCredentials) ? step : undefined
     case 'deliver':
-      return isOwned(step, facts) ? undefined : step
+      return isOwned(step, facts) || isOwnedEarlier(step, facts) ? undefined : step
     default:
       return remainingJoin(step, facts, before)
   }
+}
+
+const hasSecretId = ({ secretId }: IdentityStep, facts: SetupFacts): boolean =>
+  isOwned(secretId, facts) || isOwnedEarlier(secretId, facts)
+
+const isOwnedEarlier = (file: EarlierFile, facts: SetupFacts): boolean =>
+  file.earlier !== undefined && isOwned({ ...file, path: file.earlier }, facts)
+
+interface EarlierFile {
+  readonly earlier?: string
+  readonly path: string
+  readonly mode: number
+  readonly owner: string
 }
 
 function isOwned(

@@ -53,6 +53,8 @@ export interface CertificateStep {
 export interface DeliverStep extends Owned {
   readonly kind: 'deliver'
   readonly item: InvitedFile | 'invitation'
+  /** Where an earlier version of setup delivered it; it then stays there. */
+  readonly earlier?: string
 }
 
 /** Changes the settings of a configuration that depend on the machines of the platform. */
@@ -120,7 +122,8 @@ export interface UnsealStep {
 export interface IdentityStep {
   readonly kind: 'identity'
   readonly identity: 'api' | 'broker'
-  readonly secretId: Owned
+  /** A secret id that an earlier version of setup wrote stays where it is. */
+  readonly secretId: Owned & { readonly earlier: string }
   /** The configuration; `ROLE_ID` in its content stands for the role id of the identity. */
   readonly config: Owned & { readonly content: string }
 }
@@ -162,6 +165,12 @@ export type Step =
 export const ROLE_ID = '{role id}'
 
 /** The paths of all files that a step writes. */
+/** Files of earlier versions of setup that stand for those of a step. */
+export function earlierFiles(step: Step): readonly string[] {
+  if (step.kind === 'identity') return [step.secretId.earlier]
+  return step.kind === 'deliver' && step.earlier !== undefined ? [step.earlier] : []
+}
+
 export function writtenBy(step: Step): readonly string[] {
   switch (step.kind) {
     case 'write':

@@ -20,8 +20,11 @@ export function joiningSteps(options: SetupOptions, layout: Layout, network: Net
     ...certificates(options, layout, 'invitation'),
     deliver('cluster-key', layout.serverKey, USERS.server),
     deliver('cluster-key', layout.brokerKey, USERS.broker),
-    deliver('api-secret-id', layout.apiSecretId, USERS.server),
-    deliver('broker-secret-id', layout.brokerSecretId, USERS.broker),
+    { ...deliver('api-secret-id', layout.apiSecretId, USERS.server), earlier: layout.earlierApiSecretId },
+    {
+      ...deliver('broker-secret-id', layout.brokerSecretId, USERS.broker),
+      earlier: layout.earlierBrokerSecretId,
+    },
     { kind: 'member', peerUrl },
     write(layout.etcdEnvironment, etcdEnvironment(options, network)),
     write(layout.secretsStoreConfig, secretsStoreConfig(options)),

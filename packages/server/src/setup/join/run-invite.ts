@@ -2,6 +2,7 @@
 // root can read. Changes nothing else.
 
 import type { Config } from '../../config/schema.ts'
+import { withSecretId } from '../../connect-engines.ts'
 import { certificates } from '../common-steps.ts'
 import { gatherServiceConfig } from '../engines.ts'
 import { readIfPresent, writeOwned } from '../files.ts'
@@ -57,8 +58,6 @@ function optionsOf({ root, ports }: InviteRun, config: Config | undefined, addre
 const sharedFiles = (layout: Layout): readonly (readonly [InvitedFile, string])[] => [
   ['ca', layout.authority.cert],
   ['cluster-key', layout.serverKey],
-  ['api-secret-id', layout.apiSecretId],
-  ['broker-secret-id', layout.brokerSecretId],
   ['server.yaml', layout.serverConfig],
   ['broker.yaml', layout.brokerConfig],
 ]
@@ -71,6 +70,8 @@ async function createInvitation(
   const layout = layoutBelow(host.root)
   const files: { [item: string]: string } = {}
   for (const [item, path] of sharedFiles(layout)) files[item] = requireText(path)
+  for (const service of ['server', 'broker'] as const)
+    Object.assign(files, await issueSecretIdOf(service, layout))
   for (const step of certificates({ ...host, address }, layout, 'invitation')) {
     const pair = await issuePair(step, layout.authority)
     Object.assign(files, { [`${step.role}.pem`]: pair.cert, [`${step.role}-key.pem`]: pair.key })
@@ -81,6 +82,23 @@ async function createInvitation(
   })
   const { publicUrl, listenPort } = host
   return { name, address, publicUrl, listenPort, etcd: [...endpoints], secretsStores, files }
+}
+
+/** The invited machine gets secret ids of its own, because each process destroys the one that it has renewed. */
+async function issueSecretIdOf(service: 'server' | 'broker', layout: Layout): Promise<object> {
+  const config = gatherServiceConfig(layout, service)
+  const name = service === 'server' ? 'api' : 'broker'
+  const held = config?.secretsStore[name]?.secretId
+  if (config === undefined || held === undefined)
+    throw new SetupFault(
+      `The configuration of the ${service} has faults or no secret id. Run: holdfast-server doctor`,
+    )
+  const issued = await withSecretId(config, name, held, (calls) => calls.issue())
+  if (issued.kind === 'issued') return { [`${name}-secret-id`]: `${issued.secretId.reveal()}\n` }
+  const why = issued.kind === 'denied' ? 'its policy is of an earlier version' : issued.cause
+  throw new SetupFault(
+    `The secrets store issued no secret id of the identity ${name}: ${why}. Repair it, or update the policies with: holdfast-server init --operator-token-file FILE`,
+  )
 }
 
 function requireText(path: string): string {
