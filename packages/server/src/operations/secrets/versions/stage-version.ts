@@ -21,6 +21,7 @@ import { globally } from '../../../store/transaction.ts'
 import { type Caller, done, type Outcome, refused } from '../../caller.ts'
 import { type DestroyDeps, markForDestruction, retireVersionNumber } from './destroy-versions.ts'
 import { destructionIdOf, intentIdOf, intentOf, type StagedVersion } from './intents.ts'
+import { newestNamed, useUpNumber } from './lost-numbers.ts'
 
 export interface StageDeps extends DestroyDeps {
   readonly clock: Clock
@@ -65,6 +66,10 @@ export async function stageVersion(
     if (base === 'pending') {
       await pause()
       continue
+    }
+    if (cas < newestNamed(deps.store, caller.tenant, path)) {
+      if (await useUpNumber(deps.secrets, caller.tenant, path, cas)) continue
+      return refused(storeUnavailable())
     }
     const intent = await reserveNumber(deps, caller, path, cas + 1, leader)
     if (intent === undefined) {
