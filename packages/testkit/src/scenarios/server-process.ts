@@ -31,8 +31,12 @@ export interface ServerProcess {
   kill(): Promise<void>
   /** Ends the server gracefully. */
   terminate(): Promise<void>
+  /** Sends SIGHUP, by which the server loads its configuration and its certificate again. */
+  reload(): void
   /** Starts the server from the folder of a build, by default the tested build. Resolves once it is ready. */
   start(build?: string): Promise<void>
+  /** Resolves when the process that runs now has ended: with its exit code, or with null after a signal. */
+  exited(): Promise<number | null>
   /** Starts the server from the folder of a build and returns the exit code with which it ends. */
   exitCodeOf(build: string): Promise<number | null>
   /** Kills the server and removes its files. */
@@ -104,6 +108,11 @@ export function prepareServer(
       running = run(build)
       await untilReady(running, place)
     },
+    reload() {
+      if (running === undefined || running.hasExited()) throw new Error('the server does not run')
+      process.kill(running.pid, 'SIGHUP')
+    },
+    exited: async () => running?.exited ?? null,
     exitCodeOf: (build) => run(build).exited,
     async remove() {
       await running?.kill()
