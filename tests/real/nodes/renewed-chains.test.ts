@@ -36,8 +36,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 const AGENTS = inRun(3, 20)
 /** The server compares files, and sends complete sets with announcements, every minute. */
 const MINUTE = { timeoutMs: 100_000 }
+/** The time limit of a test that waits for such a minute. */
+const SLOW = { timeout: 180_000 }
 const LEAF = `${LOCAL_NAMES}\nextendedKeyUsage=serverAuth`
-const FAULTS = 'certificate not replaced, the previous one is still served'
+const REFUSED = 'certificate not replaced, the previous one is still served'
 const ENGINE = { version: '29.5.1', apiVersion: '1.56' }
 
 const chains = makeCertificateChains()
@@ -124,7 +126,7 @@ test('a renewed leaf certificate is served after SIGHUP', async () => {
   await untilServed('leaf-2.crt')
 })
 
-test('a renewed leaf certificate is served when its file has changed', async () => {
+test('a renewed leaf certificate is served when its file has changed', SLOW, async () => {
   install(pem('leaf-3.crt', 'inner.crt', 'outer.crt'), pem('leaf-3.key'))
   await untilServed('leaf-3.crt')
 })
@@ -162,7 +164,7 @@ test.each(UNUSABLE)(
     const before = server.output().length
     install(...files())
     server.reload()
-    const line = await waitUntil(() => lineWith(FAULTS, before), { what: 'the refusal is logged' })
+    const line = await waitUntil(() => lineWith(REFUSED, before), { what: 'the refusal is logged' })
     expect(line).toMatch(logged)
     expect(await served()).toBe(fingerprint('leaf-4.crt'))
     expect(await checkConfig()).toMatch(checked)
@@ -178,7 +180,7 @@ test('check-config refuses a chain whose root it does not know, and a next autho
   expect(await checkConfig()).toMatch(/listen\.tls\.nextCa.*CN=next-outer is no root/s)
 })
 
-test('a chain to another root is served once every node has confirmed the announced root', async () => {
+test('a chain to another root is served once every node has confirmed the announced root', SLOW, async () => {
   announce('next.crt')
   const pin = pinOf(new X509Certificate(pem('next.crt')))
   const confirmations = async () => {
