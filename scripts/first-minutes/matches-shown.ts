@@ -9,7 +9,7 @@ const NPM_LINE = /^(npm (warn|notice)\b|> )/
 const VARIABLE_PARTS: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b\d+\.\d+\.\d+\.\d+(:\d+)?\b/g, '<address>'],
-  [/\b\d+\.\d+\.\d+(\+[a-z]+\d+)?(?!\.?\d)/g, '<version>'],
+  [/(?<![\d.A-Za-z])\d+\.\d+\.\d+(\+[a-z]+\d+)?(?!\.?\d)/g, '<version>'],
   [/\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b/g, '<id>'],
   [/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, '<id>'],
   [/\b[0-9a-f]{12,64}\b/g, '<hash>'],
