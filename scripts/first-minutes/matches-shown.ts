@@ -26,9 +26,12 @@ export function matchesShown(shown: readonly string[], printed: string): boolean
   const pattern = linesOf(shown).map((line) =>
     line.trim() === '...' ? '(?:.*\\n)*?' : `${patternOf(line)}\\n`,
   )
-  const text = linesOf(printed.split('\n').filter((line) => !NPM_LINE.test(line)))
+  const text = linesOf(printed.split('\n').map(lastWritten).filter((line) => !NPM_LINE.test(line)))
   return new RegExp(`^${pattern.join('')}$`).test(text.map((line) => `${line}\n`).join(''))
 }
+
+/** What a terminal shows of a line whose beginning was written several times, such as a progress. */
+const lastWritten = (line: string): string => line.trimEnd().replace(/^.*\r/, '')
 
 const linesOf = (lines: readonly string[]): string[] =>
   lines.map((line) => normalize(line.trimEnd())).filter((line) => line !== '')
