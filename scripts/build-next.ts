@@ -1,5 +1,7 @@
-// Builds the Debian package of a server of the next version, which writes a new form of records: node scripts/build-next.ts
-// INTO. It prints the version. scripts/package/try-downgrade installs it.
+// Builds Debian packages of the next version, whose server writes a new form of records, and prints that version.
+//
+//   node scripts/build-next.ts INTO             the server, for scripts/package/try-downgrade
+//   node scripts/build-next.ts INTO PACKAGE...  these packages of holdfast-server and holdfast-agent
 
 import { join } from 'node:path'
 import { argv, stdout } from 'node:process'
@@ -12,7 +14,8 @@ import { planPackages } from './package/package-plan.ts'
 import { releaseFacts } from './package/release-facts.ts'
 import { writePackages } from './package/write-packages.ts'
 
-const [, , into = 'dist/next'] = argv
+const [, , into = 'dist/next', ...named] = argv
+const wanted = named.length === 0 ? ['holdfast-server'] : named
 const sources = editedBuild('the next version', NEXT_RELEASE)
 const work = makeTempFolder('next')
 await bundleProcesses(sources.folder, work.path)
@@ -27,7 +30,7 @@ const built = gatherBuilt(
   },
   { 'holdfast-server': '', 'holdfast-agent': '', 'holdfast-cli': '', 'holdfast-engines': '' },
 )
-const server = planPackages(built).filter(({ name }) => name === 'holdfast-server')
-await writePackages(server, { ...releaseFacts(), version: NEXT_VERSION }, ['deb'], { into, work: work.path })
+const plans = planPackages(built).filter(({ name }) => wanted.includes(name))
+await writePackages(plans, { ...releaseFacts(), version: NEXT_VERSION }, ['deb'], { into, work: work.path })
 work.remove()
 stdout.write(`${NEXT_VERSION}\n`)

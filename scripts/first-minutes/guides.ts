@@ -32,6 +32,7 @@ export const WITHOUT_COMMANDS: readonly string[] = [
 export const IN_SCRIPTS: { readonly [guide: string]: readonly string[] } = {
   install: [
     'scripts/package/try-setup',
+    'scripts/package/platform-steps.sh',
     'scripts/package/node-steps.sh',
     // Prints the command of the enrollment, which the step `enroll` runs.
     'packages/server/src/operations/nodes/join-token.ts',

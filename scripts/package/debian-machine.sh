@@ -1,5 +1,5 @@
 # An empty Debian 12 with systemd in a container without a network: start_machine, in_machine, stop_machine. A Docker Engine
-# and pools on loop devices run in it. Sourced by try-setup, which sets MACHINE to a folder of its own.
+# and pools on loop devices run in it. Sourced by scripts that set MACHINE to a folder of its own.
 # shellcheck shell=bash
 
 readonly ROOT_CACHE="${HOLDFAST_ENGINES:-$HOME/.cache/holdfast}/debian-12-machine-2"
@@ -33,9 +33,11 @@ debootstrap_root() {
     mv -T "$building" "$ROOT_CACHE"
 }
 
-# Boots a copy of the root file system, with the packages of a folder in /root.
+# start_machine PACKAGES [OPTION...]: boots a copy of the root file system, with the packages of a folder in /root. The options are
+# systemd-nspawn's.
 start_machine() {
   local packages="$1" unit=() devices=()
+  shift
   cp -a --reflink=auto "$ROOT_CACHE" "$MACHINE/root" && cp "$packages"/*.deb "$MACHINE/root/root/" || return 1
   # As in Debian's images of containers: the machine is thrown away, so dpkg need not wait for the disk.
   echo force-unsafe-io >"$MACHINE/root/etc/dpkg/dpkg.cfg.d/unsafe-io" || return 1
@@ -47,7 +49,7 @@ start_machine() {
     # Docker uses the kernel's keyring and its filters of devices.
     exec systemd-nspawn --quiet --directory="$MACHINE/root" --machine="$(basename "$MACHINE")" --boot --register=no \
       "${unit[@]}" --private-network --capability=all --bind=/sys/fs/btrfs --system-call-filter='add_key keyctl bpf' "${devices[@]}" \
-      --console=pipe </dev/null >"$MACHINE/console.log" 2>&1
+      "$@" --console=pipe </dev/null >"$MACHINE/console.log" 2>&1
   ) &
   machine_pid=$!
   until_true 180 is_booted || { tail -n 20 "$MACHINE/console.log"; return 1; }

@@ -1,9 +1,9 @@
-# Steps with one line of result each, and the commands that an operator types. Sourced by try-setup, which sets MACHINE and LOG.
+# Steps with one line of result each, and the commands that an operator types. Sourced by scripts that set MACHINE and LOG.
 # shellcheck shell=bash
 
 passed=0 failed=0 typed=0
 
-# step NAME COMMAND...: one line with the result and its seconds. The output of a failure is shown.
+# step NAME COMMAND...: one line with the result and its seconds. The output of a failure is shown. The status is the command's.
 step() {
   local name="$1" started=$EPOCHREALTIME status=0 result=ok seconds
   shift
@@ -13,6 +13,7 @@ step() {
   printf '%-6s %6s s  %s\n' "$result" "$seconds" "$name"
   { printf '\n=== %s (%s s): %s\n' "$name" "$seconds" "$result"; cat "$MACHINE/output"; } >>"$LOG"
   ((status == 0)) || tail -n 40 "$MACHINE/output" | sed 's/^/      /'
+  return "$status"
 }
 
 # operator TEXT: runs one command line of the operator in the machine, and counts it, so never in a subshell. The log has no
