@@ -1,9 +1,9 @@
-// Filters the observations that can change a plan: readiness, a problem, another exit, or the removal of the container.
-// Other reports, such as those of a container that is still starting, are ignored.
+// Filters the observations that can change a plan: readiness, a problem, another exit or failure of the node, or the removal
+// of the container. Other reports, such as those of a container that is still starting, are ignored.
 
 import type { Observation } from '@holdfast/contract'
 
-type SeenState = Pick<Observation, 'state' | 'reason' | 'about' | 'restarts' | 'gone'>
+type SeenState = Pick<Observation, 'state' | 'reason' | 'about' | 'restarts' | 'nodeFailures' | 'gone'>
 
 export interface ObservationDedup {
   /** Whether the observation can change a plan and differs from the last one of the same assignment. */
@@ -27,7 +27,10 @@ export function createObservationDedup(): ObservationDedup {
   }
 }
 
-/** The part of an observation that can change a plan. It includes each exit, as only the planner knows the exit limit. */
-function relevantPart({ state, reason, about = '', restarts, gone }: SeenState): string {
-  return `${STARTING.has(state) ? '' : state} ${reason} ${restarts} ${gone} ${about}`
+/**
+ * The part of an observation that can change a plan. It includes each exit and each failure of the node, as only the
+ * planner knows their limits.
+ */
+function relevantPart({ state, reason, about = '', restarts, nodeFailures = 0, gone }: SeenState): string {
+  return `${STARTING.has(state) ? '' : state} ${reason} ${restarts} ${nodeFailures} ${gone} ${about}`
 }

@@ -45,6 +45,7 @@ describe('an observation can change a decision', () => {
     ['a problem', { reason: 'image_pull_failed' }],
     ['another unresolved secret', { about: 'DB: denied' }],
     ['an exit', { restarts: 1 }],
+    ['a failure of the node', { nodeFailures: 3 }],
     ['a removal', { gone: true }],
     ['readiness', { state: 'ready' as const }],
     ['a failure', { state: 'failed' as const }],
