@@ -39,6 +39,7 @@ import type { CopiesChange } from '../volumes/keep-copies.ts'
 import type { PeerSide, ReachPeer } from '../volumes/peers.ts'
 import type { PromiseMessage } from '../volumes/promises/keep-promises.ts'
 import { startVolumeAgent, type VolumeAgent, type VolumeAgentDeps } from '../volumes/volume-agent.ts'
+import { createFailedCreations, type FailedCreations, type MetFault } from './failed-creations.ts'
 import type { Engine, Machine } from './machine.ts'
 import { inspected, listed } from './seen-containers.ts'
 
@@ -91,6 +92,7 @@ interface Running extends AgentDeps {
   readonly unsent: Map<AssignmentId, Observation>
   /** Assignments whose container waits for a volume or a network, with the reason that is reported. */
   readonly waiting: Map<AssignmentId, string>
+  readonly failedCreations: FailedCreations
   readonly networks: NetworkKeeper
   mayStart(item: DesiredItem): boolean
   readonly delays: Map<string, number>
@@ -124,6 +126,7 @@ export function startAgent(deps: AgentDeps): Agent {
     reported: new Map(),
     unsent: new Map(),
     waiting: new Map(),
+    failedCreations: createFailedCreations(deps.random),
     delays: new Map(),
     volumes: undefined,
     marks: new Map(),
@@ -211,7 +214,7 @@ function pass(running: Running): void {
   const actions = planNode(desired, own, {
     names: new Set(own.map(({ name }) => name)),
     pendingNames: new Map(),
-    skip: new Set(running.workedOn.keys()),
+    skip: new Set([...running.workedOn.keys(), ...backingOff(running)]),
     mayCreate: (id) => !isLacking(running, running.desired.get(id)),
     // No other program removes containers of a simulated machine.
     hasRun: () => false,
@@ -223,6 +226,10 @@ function pass(running: Running): void {
   running.listedOnce = true
   for (const item of desired) look(running, item)
 }
+
+/** Only a container that is desired waits for its next attempt. */
+const backingOff = ({ failedCreations, desired }: Running): AssignmentId[] =>
+  failedCreations.waiting().filter((id) => desired.get(id)?.desired === 'running')
 
 /** Whether the agent lacks a capability that the item needs. An agent without a list has all that a script uses. */
 const isLacking = ({ machine: { capabilities } }: Running, item: DesiredItem | undefined): boolean =>
@@ -244,6 +251,7 @@ async function act(running: Running, action: NodeAction): Promise<void> {
     begin('pulling')
     await pause(20 + random.below(400))
     begin('starting')
+    if (machine.creationFault !== undefined) return failCreation(running, id, machine.creationFault)
     if (joinsNetworks(action.item)) return settle(running, id, await createJoined(running, action))
     const isDesired = running.desired.get(id)?.desired === 'running'
     if (isDesired && !mayStart(running, action.item)) return wait(running, id, VOLUME_NOT_MOUNTED)
@@ -274,8 +282,22 @@ async function act(running: Running, action: NodeAction): Promise<void> {
   end(running, id)
 }
 
+/** Tries again after a delay, unless the container is not desired then. */
+function failCreation(running: Running, id: AssignmentId, fault: MetFault): void {
+  const { failedCreations, workedOn, desired } = running
+  const delayMs = failedCreations.record(id, fault)
+  workedOn.delete(id)
+  const item = desired.get(id)
+  if (item !== undefined) look(running, item)
+  setTimeout(() => {
+    failedCreations.retry(id)
+    planPass(running)
+  }, delayMs)
+}
+
 function end(running: Running, id: AssignmentId): void {
   running.workedOn.delete(id)
+  running.failedCreations.clear(id)
   running.waiting.delete(id)
   planPass(running)
 }
@@ -349,6 +371,7 @@ function viewOf(running: Running, item: DesiredItem): ReplicaView {
       about: '',
       cause: '',
       unverified: false,
+      ...running.failedCreations.reported(item.assignmentId),
     },
     container: seen ?? (listedOnce ? 'absent' : 'unknown'),
     readySince: container?.ready === true ? (seen?.startedAt ?? undefined) : undefined,

@@ -10,7 +10,7 @@ import {
   networkCalls,
   newEngineNetworks,
 } from '../networks/engine-networks.ts'
-import type { Behaviour } from '../script/script.ts'
+import type { Behaviour, CreationFault } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import {
   newProcess,
@@ -81,6 +81,8 @@ export interface Machine {
   engineStoppedAt: number | undefined
   /** When the engine last ran again after a stop. */
   engineBackAt: number | undefined
+  /** Why no container can be created now, and the assignments that met this; undefined while that is possible. */
+  creationFault: { readonly cause: CreationFault; readonly met: Set<AssignmentId> } | undefined
   /** Called after each change of a container; set by the agent that currently runs on the machine. */
   onChange: () => void
   made: number
@@ -124,6 +126,7 @@ export function newMachine(given: {
     ...{ fencer: undefined, frozen: false, thawedAt: Number.NEGATIVE_INFINITY, serversCut: false },
     ...{ serversCutUntil: 0, networkCutUntil: 0, cutTo: new Map(), queue: undefined },
     ...{ engineStoppedAt: undefined, engineBackAt: undefined },
+    creationFault: undefined,
     onChange: () => {},
     made: 0,
   }

@@ -106,6 +106,8 @@ export interface SimulatedMachine {
   /** Labels in the machine's own configuration, whether the control plane accepts them or not. */
   readonly labels: { readonly [key: string]: string }
   readonly containers: readonly SimulatedContainer[]
+  /** The assignments whose container the machine could not create, for a cause of its own that has not ended. */
+  readonly notCreated: ReadonlySet<AssignmentId>
   /** The attempts of jobs whose logs are kept on the machine's disk. */
   readonly jobLogs: ReadonlySet<AssignmentId>
   readonly copies: readonly SimulatedCopy[]

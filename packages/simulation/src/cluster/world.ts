@@ -29,6 +29,7 @@ import { startAgent } from './agent.ts'
 import { engineForAgent } from './agent-engine.ts'
 import { type Identity, startAgentSession } from './agent-session.ts'
 import type { Founded } from './ask.ts'
+import { notCreated } from './failed-creations.ts'
 import type { Pace } from './given-world.ts'
 import { type AgentSideSocket, type Link, openLink } from './link.ts'
 import { balancedServers } from './load-balancer.ts'
@@ -363,6 +364,7 @@ export function snapshotOf(world: World): Snapshot {
         connected,
         labels,
         containers: containersOf(machine),
+        notCreated: notCreated(machine),
         jobLogs: new Set(machine.jobLogs.keys()),
         copies: copiesOf(machine),
         networks: seenNetworks(machine),

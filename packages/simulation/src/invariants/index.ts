@@ -5,6 +5,8 @@ import type { Script } from '../script/script.ts'
 import { canaryBeside, canaryCount } from './canaries/beside.ts'
 import { canaryPhases, canarySettled } from './canaries/phases.ts'
 import { canaryPromotion } from './canaries/promotion.ts'
+import { creationAvoided, oneReplica } from './creation/avoided.ts'
+import { createdElsewhere, creationExplained } from './creation/created-elsewhere.ts'
 import type { Invariant } from './invariant.ts'
 import { jobAttempts } from './jobs/attempts.ts'
 import { jobEnds, jobsSettled } from './jobs/ends.ts'
@@ -59,6 +61,10 @@ export const INVARIANTS: readonly Invariant[] = [
   servesUntilReplaced,
   takesWork,
   waitsForOthers,
+  createdElsewhere,
+  creationExplained,
+  creationAvoided,
+  oneReplica,
   residency,
   antiAffinity,
   fitsNode,

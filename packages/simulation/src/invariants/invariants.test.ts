@@ -25,6 +25,7 @@ import {
   successor,
   waitsFor,
 } from './changes.fixture.ts'
+import { CREATION_TABLE, MOVED } from './creation/creation-changes.fixture.ts'
 import { INVARIANTS } from './index.ts'
 import { JOB_TABLE } from './jobs/job-changes.fixture.ts'
 import { JOINED, NETWORK_TABLE } from './networks/network-changes.fixture.ts'
@@ -61,6 +62,11 @@ test('a canary that is promoted breaks no invariant', () => expect(brokenBy(PROM
 
 test('a container that joins a network of its node breaks no invariant', () =>
   expect(brokenBy(JOINED)).toEqual([]))
+
+test('a replica that leaves a machine that cannot create it breaks no invariant of creations', () => {
+  const broken = brokenBy(MOVED)
+  expect(CREATION_TABLE.map(([name]) => name).filter((name) => broken.includes(name))).toEqual([])
+})
 
 /** Places a second replica, with a template that has a health check. */
 const checked: Change = (world) => {
@@ -298,6 +304,7 @@ const TABLE: readonly (readonly [invariant: string, what: string, changes: reado
   ...SCALING_TABLE,
   ...CANARY_TABLE,
   ...NETWORK_TABLE,
+  ...CREATION_TABLE,
 ]
 
 const FAILED = { type: 'node.failed', subject: { kind: 'Node', name: 'n2', uid: N2 } } as const

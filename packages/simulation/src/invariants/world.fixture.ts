@@ -157,6 +157,7 @@ const aMachine = (nodeId: NodeId, tenant: TenantId): SimulatedMachine => ({
   labels: {},
   generation: 1,
   containers: [],
+  notCreated: new Set(),
   jobLogs: new Set(),
   copies: [],
   ...{ networks: [], foreignNetworks: new Set(), lostNetworks: new Set() },

@@ -1,7 +1,8 @@
-// Timed faults of a simulated machine: a dead agent or fencer, a frozen machine, a stopped engine, a cut to
-// the servers or to another machine, a lost network of the engine. A clock that changes its rate keeps it.
+// Timed faults of a simulated machine: a dead agent or fencer, a frozen machine, a stopped engine, one that
+// cannot create containers, a cut to the servers or to another machine, a lost network of the engine. A clock that changes its rate keeps it.
 
 import { engineNetworkName } from '@holdfast/core/node'
+import { failCreations } from '../cluster/failed-creations.ts'
 import { writeAfterThaw } from '../cluster/machine.ts'
 import { type SimulatedNode, startNodeAgent, stopNodeAgent, type World } from '../cluster/world.ts'
 import { loseNetwork, takeNetworkName } from '../networks/engine-networks.ts'
@@ -18,6 +19,7 @@ type Failure = Extract<
       | 'network-cut'
       | 'node-frozen'
       | 'engine-stopped'
+      | 'cannot-create'
       | 'servers-cut'
       | 'peer-cut'
       | 'clock-rate'
@@ -61,6 +63,10 @@ export function failMachine(world: World, step: Failure, say: (node: string, mes
       note(`its engine stops for ${step.forMs} ms.`)
       engine.suspend(step.forMs)
       break
+    case 'cannot-create':
+      note(`can create no container for ${step.forMs} ms: ${step.cause}.`)
+      endLater(world, step.forMs, failCreations(machine, step.cause))
+      break
     case 'servers-cut':
       note(`reaches no server for ${step.forMs} ms.`)
       cutServers(world, node, step.forMs)
@@ -85,7 +91,7 @@ export function failMachine(world: World, step: Failure, say: (node: string, mes
       break
     case 'network-taken':
       note(`has another network with the name of ${step.network} for ${step.forMs} ms.`)
-      takeName(world, node, step)
+      endLater(world, step.forMs, takeNetworkName(machine, engineNetworkName(node.tenant, step.network)))
       break
   }
 }
@@ -169,14 +175,9 @@ function freeze(world: World, node: SimulatedNode, forMs: number): void {
 /** The invariants are checked again when the machine no longer counts as frozen until just now. */
 const THAWED_MS = 301
 
-function takeName(
-  world: World,
-  { machine, tenant }: SimulatedNode,
-  { network, forMs }: Extract<Failure, { do: 'network-taken' }>,
-): void {
-  const free = takeNetworkName(machine, engineNetworkName(tenant, network))
+function endLater(world: World, forMs: number, end: () => void): void {
   world.time.plan(forMs, undefined, () => {
-    free()
+    end()
     world.touched = true
   })
 }

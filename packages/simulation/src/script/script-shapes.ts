@@ -14,7 +14,7 @@ import {
   residencyShape,
   string,
 } from '@holdfast/contract'
-import type { Step } from './script.ts'
+import { CREATION_FAULTS, type Step } from './script.ts'
 
 const ms = integer({ minimum: 0 })
 
@@ -82,6 +82,7 @@ export const stepShapes: { readonly [D in Step['do']]: ObjectNode } = {
   'network-cut': nodeForAWhile,
   'node-frozen': nodeForAWhile,
   'engine-stopped': nodeForAWhile,
+  'cannot-create': object({ ...nodeForAWhile.fields, cause: oneOf(CREATION_FAULTS) }),
   'servers-cut': nodeForAWhile,
   'peer-cut': object({ ...nodeForAWhile.fields, to: string(), oneWay: boolean() }),
   'clock-rate': object({ ...ofNode, percent: integer({ minimum: 1 }) }),

@@ -50,6 +50,13 @@ export const PRIMARY_OF = '@'
 /** It may also name `@job/JOB`: the machine to which the last attempt of the job was then assigned. */
 export const NODE_OF_JOB = '@job/'
 
+/**
+ * Why no container can be created: the engine fails, the network of the tenant cannot be set up, or the disk is full. A
+ * registry that does not answer is no cause of the machine.
+ */
+export const CREATION_FAULTS = ['engine', 'network', 'disk', 'registry'] as const
+export type CreationFault = (typeof CREATION_FAULTS)[number]
+
 /** A timed action of a script. `at` is virtual milliseconds since the start; in a file also `90s` or `2m`. */
 export type Step = { readonly at: number } & StepAction
 
@@ -81,6 +88,13 @@ export type StepAction =
   | { readonly do: 'node-frozen'; readonly node: string; readonly forMs: number }
   /** The container engine accepts requests and carries them out only after this time. Containers keep running. */
   | { readonly do: 'engine-stopped'; readonly node: string; readonly forMs: number }
+  /** No container can be created on the machine for a time; those that are there keep running. */
+  | {
+      readonly do: 'cannot-create'
+      readonly node: string
+      readonly cause: CreationFault
+      readonly forMs: number
+    }
   /** The machine reaches no server for a time; it reaches other machines. */
   | { readonly do: 'servers-cut'; readonly node: string; readonly forMs: number }
   /** Messages of one machine do not reach another one for a time; those in the other direction neither unless `oneWay`. */

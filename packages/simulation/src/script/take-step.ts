@@ -42,6 +42,7 @@ function act(world: World, step: Step, fail: (error: unknown) => void): void {
     case 'network-cut':
     case 'node-frozen':
     case 'engine-stopped':
+    case 'cannot-create':
     case 'servers-cut':
     case 'peer-cut':
     case 'clock-rate':

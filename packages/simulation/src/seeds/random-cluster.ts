@@ -5,7 +5,7 @@ import type { Random } from '../time/random.ts'
 import { between, chance, oneOf } from './choose.ts'
 
 export const COUNTRIES = ['DE', 'FR', 'US'] as const
-const REGIONS: { readonly [region: string]: readonly string[] } = { eu: ['DE', 'FR'], us: ['US'] }
+export const REGIONS: { readonly [region: string]: readonly string[] } = { eu: ['DE', 'FR'], us: ['US'] }
 export const REGION_NAMES = Object.keys(REGIONS)
 export const ZONES = ['a', 'b'] as const
 

@@ -137,7 +137,7 @@ function failed(
   builder: FailureBuilder,
   kind: Exclude<
     Extract<StepAction, { node: string; forMs: number }>['do'],
-    'peer-cut' | 'wall-step' | 'network-taken'
+    'peer-cut' | 'wall-step' | 'network-taken' | 'cannot-create'
   >,
   least: number,
   most: number,

@@ -4,6 +4,7 @@ import type { Script, ScriptCluster, Step } from '../script/script.ts'
 import { createRandom } from '../time/random.ts'
 import { randomCanaryCluster, randomCanarySteps } from './random-canary-steps.ts'
 import { randomCluster, randomVolumeCluster } from './random-cluster.ts'
+import { creationCluster, creationSteps } from './random-creation-steps.ts'
 import { randomFailureCluster, randomFailureSteps } from './random-failure-steps.ts'
 import { withJobSteps } from './random-job-steps.ts'
 import { manyJobsCluster, manyJobsSteps } from './random-many-jobs.ts'
@@ -70,11 +71,21 @@ export const FIRST_STORE_CUT_SEED = 3_000_000_000
 /** One script of cuts in so many has the timings of real servers. */
 const STORE_CUT_TRUE_PACE_EVERY = 8
 
+/** Seeds from this one on are scripts in which machines cannot create containers. */
+export const FIRST_CREATION_SEED = 4_000_000_000
+/** A node is avoided for ten minutes, and what waits for it is placed and rolled out after that. */
+const CREATION_SETTLE_MS = 12 * 60_000
+
 /** A cluster that has settled is watched for longer than the longest fault of a server, in most scripts. */
 const QUIET_MS = 45_000
 
 export function randomScript(seed: number): Script {
   const random = createRandom(seed, 'script')
+  if (seed >= FIRST_CREATION_SEED) {
+    const cluster = creationCluster(random)
+    const steps = creationSteps(random, cluster)
+    return { seed, cluster, steps, settleMs: CREATION_SETTLE_MS, restMs: QUIET_MS, pace: 'coarse' }
+  }
   if (seed >= FIRST_STORE_CUT_SEED) {
     const cluster = storeCutCluster(random)
     const steps = storeCutSteps(random, cluster)

@@ -16,6 +16,8 @@ export interface SeedResult {
   readonly failures: number
   /** Number of volumes that were promoted. */
   readonly promotions: number
+  /** Number of events of replicas that left a node which could not create them. */
+  readonly moved: number
   /** Number of jobs that were created, and of those by each end. */
   readonly jobs: JobCounts
   /** Number of canaries that were started, became ready, and ended in each way. */
@@ -45,6 +47,7 @@ export interface JobCounts {
 
 /** Part of the text of the event about a promotion. */
 const PROMOTED = 'became its primary'
+const MOVED = 'could not create a container in three attempts'
 
 export const runSeed = (seed: number): Promise<SeedResult> => runGiven(randomScript(seed), seed)
 
@@ -55,7 +58,8 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
     const result = await runScript(script, { seed, ...invariants })
     const { traceHash, steps, checks, failures } = result
     const violations = result.violations.length > 0 ? result.violations : invariants.checkEnd()
-    const promotions = result.story.filter(({ message }) => message.includes(PROMOTED)).length
+    const count = (text: string) => result.story.filter(({ message }) => message.includes(text)).length
+    const [promotions, moved] = [count(PROMOTED), count(MOVED)]
     return {
       seed,
       traceHash,
@@ -64,6 +68,7 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
       checks,
       failures,
       promotions,
+      moved,
       jobs: countJobs(result.events),
       canaries: countCanaries(result.events),
       networks: countNetworks(result.events),
@@ -71,7 +76,7 @@ export async function runGiven(script: Script, seed: number): Promise<SeedResult
   } catch (error) {
     const message = error instanceof Error ? (error.stack ?? error.message) : String(error)
     const violations = [{ invariant: 'no-crash', subject: 'a server process', message }]
-    const none = { steps: 0, checks: 0, failures: 0, promotions: 0 }
+    const none = { steps: 0, checks: 0, failures: 0, promotions: 0, moved: 0 }
     const events = new Map<string, number>()
     const counts = {
       jobs: countJobs(events),
