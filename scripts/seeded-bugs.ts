@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util'
 import {
   CANARY_EVERY,
   FIRST_CANARY_SEED,
+  FIRST_CREATION_SEED,
   FIRST_FAILURE_SEED,
   FIRST_JOB_SEED,
   FIRST_MANY_JOBS_SEED,
@@ -130,13 +131,24 @@ function* seedsFor(bug: Bug): Generator<number> {
 
 /** The seeds that can find the bug: those after a number, from the first one on, with a distance. */
 function rangeFor(bug: Bug) {
-  const { inVolumes, inJobs, inManyJobs, inScaling, inCanaries, inNetworks, inFailures, inStoreCuts } = bug
+  const {
+    inVolumes,
+    inJobs,
+    inManyJobs,
+    inScaling,
+    inCanaries,
+    inNetworks,
+    inFailures,
+    inStoreCuts,
+    inCreations,
+  } = bug
   if (inJobs === true) return { before: 0, first: FIRST_JOB_SEED, step: JOB_EVERY }
   if (inScaling === true) return { before: 0, first: FIRST_SCALING_SEED, step: SCALING_EVERY }
   if (inCanaries === true) return { before: 0, first: FIRST_CANARY_SEED, step: CANARY_EVERY }
   if (inNetworks === true) return { before: 0, first: FIRST_NETWORK_SEED, step: NETWORK_EVERY }
   if (inManyJobs === true) return { before: FIRST_MANY_JOBS_SEED, first: 1, step: 1 }
   if (inStoreCuts === true) return { before: FIRST_STORE_CUT_SEED, first: 1, step: 1 }
+  if (inCreations === true) return { before: FIRST_CREATION_SEED, first: 1, step: 1 }
   if (inFailures === true) return { before: FIRST_FAILURE_SEED, first: 1, step: 1 }
   const step = inVolumes === true ? VOLUME_EVERY : 1
   return { before: 0, first: step, step }

@@ -22,6 +22,8 @@ export interface Bug {
   readonly inFailures?: boolean
   /** Whether only the scripts of servers that lose the store for minutes can find the bug. */
   readonly inStoreCuts?: boolean
+  /** Whether only the scripts of machines that cannot create containers can find the bug. */
+  readonly inCreations?: boolean
 }
 
 export const core = (file: string, find: string, replace: string): Edit => ({

@@ -2,6 +2,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 import { CANARY_BUGS } from './canary-bugs.ts'
+import { CREATION_BUGS } from './creation-bugs.ts'
 import { JOB_BUGS } from './job-bugs.ts'
 import { NETWORK_BUGS } from './network-bugs.ts'
 import { PROMOTION_BUGS } from './promotion-bugs.ts'
@@ -256,6 +257,7 @@ export const BUGS: readonly Bug[] = [
   ...CANARY_BUGS,
   ...NETWORK_BUGS,
   ...STORE_CUT_BUGS,
+  ...CREATION_BUGS,
   ...VOLUME_BUGS,
   ...PROMOTION_BUGS,
 ]
