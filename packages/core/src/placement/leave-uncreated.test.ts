@@ -52,7 +52,7 @@ describe('a replica whose container its node could not create in three attempts'
     expect(displacedBy(plan)).toMatchObject([
       {
         type: 'deployment.displaced',
-        message: `Node node-2 could not create a container in three attempts (${cause}): replica 2 is created on node-3. The node gets no further replica of the deployment for ten minutes.`,
+        message: `Node node-2 could not create a container in three attempts (${cause}): replica 2 is created on node-3. The node gets no further replica of the deployment for ten minutes, or until one serves that it has created since.`,
         data: { nodeName: 'node-2', cause, replicas: [{ replica: 2, to: 'node-3' }] },
       },
     ])
@@ -157,6 +157,20 @@ describe('a node that is avoided', () => {
     expect(shown(planOf(tenant, NOW + 1).added)).toEqual(['2 on node-2 running'])
     const own = { ...placement, avoided: [avoidedAt(1, 1)] }
     expect(planOf({ ...tenant, placement: own }).kept[0]?.desired).toBe('running')
+  })
+
+  test('accepts again once a replica that was started after its failures serves there', () => {
+    const avoided = [avoidedAt(2, AVOIDED_MS - 60_000)]
+    const placement = aPlacement([assigned(1, 1), assigned(2, 2)], { avoided })
+    const startedAt = (ms: number) => new Date(NOW + ms).toISOString()
+    const avoidedAfter = (ms: number) =>
+      planOf({
+        nodes: [{}, {}],
+        placement,
+        seen: { rep_2: { ...READY, startedAt: startedAt(ms) } },
+      }).next?.avoided
+    expect(avoidedAfter(-60_001)).toBe(avoided)
+    expect(avoidedAfter(-59_999)).toEqual([])
   })
 
   test('is not avoided for longer than ten minutes because a clock was set back', () => {

@@ -26,18 +26,34 @@ export function uncreated(
   })
 }
 
-/** The remembered nodes after this decision. The stored list itself if no node is new; it is never only shortened. */
+/**
+ * The remembered nodes after this decision: without those that have created a replica since, and with new ones. The stored
+ * list itself if neither is the case; it is not written only because a time is over.
+ */
 export function nextAvoided(
   snapshot: Pick<PlacementSnapshot, 'seen' | 'dispositionOf' | 'placement'>,
   now: number,
 ): PlacementRecord['avoided'] {
   const { placement, seen } = snapshot
-  const current = avoidedAt(placement?.avoided, now)
+  const remembered = avoidedAt(placement?.avoided, now)
+  const current = remembered.filter((each) => !hasCreatedSince(snapshot, each))
   const fresh = new Map<NodeId, AvoidedNode>()
   for (const { id, nodeId } of uncreated(snapshot, placement?.assignments ?? [])) {
     if (current.some((each) => each.nodeId === nodeId) || fresh.has(nodeId)) continue
     const cause = (containerCause(seen(id)) ?? '').slice(0, MAX_CAUSE)
     fresh.set(nodeId, { nodeId, until: new Date(now + AVOIDED_MS).toISOString(), cause })
   }
-  return fresh.size === 0 ? placement?.avoided : [...current, ...fresh.values()].slice(-MOST_AVOIDED)
+  const isSame = fresh.size === 0 && current.length === remembered.length
+  return isSame ? placement?.avoided : [...current, ...fresh.values()].slice(-MOST_AVOIDED)
 }
+
+/** Whether a replica that was started on the node after its failures serves. */
+const hasCreatedSince = (
+  { seen, placement }: Pick<PlacementSnapshot, 'seen' | 'placement'>,
+  { nodeId, until }: AvoidedNode,
+): boolean =>
+  placement?.assignments.some((each) => {
+    const observed = seen(each.id)
+    const startedAt = Date.parse(observed?.startedAt ?? '')
+    return each.nodeId === nodeId && isReady(observed) && startedAt > Date.parse(until) - AVOIDED_MS
+  }) === true

@@ -93,7 +93,9 @@ export interface CountedReplicas extends CountedRequests {
   readonly assignments: readonly Pick<Assignment, 'id' | 'nodeId' | 'canary'>[]
 }
 
-export type SeenReplica = FailureFacts & Pick<Observation, 'about' | 'restarts' | 'gone' | 'nodeFailures'>
+export type SeenReplica = FailureFacts &
+  Pick<Observation, 'about' | 'restarts' | 'gone' | 'nodeFailures'> &
+  Partial<Pick<Observation, 'startedAt'>>
 
 /** A claim of the planned deployment. */
 export interface OwnClaim {

@@ -38,7 +38,7 @@ function eventOf(
     type: 'deployment.displaced',
     severity: 'warning',
     reason: 'creation_failed',
-    message: `Node ${name} could not create a container in three attempts${why}: ${[...named, ...more].join(', ')}. The node gets no further replica of the deployment for ten minutes.`,
+    message: `Node ${name} could not create a container in three attempts${why}: ${[...named, ...more].join(', ')}. The node gets no further replica of the deployment for ten minutes, or until one serves that it has created since.`,
     data: {
       nodeId,
       nodeName: name,

@@ -1,7 +1,7 @@
 // Invariants: a node that could not create a replica gets no further one of its deployment for ten minutes, and is avoided for
 // no longer than that and for no other cause. No replica runs twice because it moved.
 
-import type { NodeId, Owner } from '@holdfast/contract'
+import { deploymentUidOf, type NodeId, type Owner } from '@holdfast/contract'
 import type { SimulatedMachine } from '../../cluster/snapshot.ts'
 import type { Broken, Invariant } from '../invariant.ts'
 import type { Moment } from '../moment.ts'
@@ -37,8 +37,11 @@ function* returned(moment: Moment, announced: ReadonlyMap<string, number>): Gene
   }
 }
 
-/** An event says that the node gets no further replica of the deployment for ten minutes. */
-function noteAnnounced({ events }: Moment, announced: Map<string, number>): void {
+/** An event says that the node gets no further replica for ten minutes, or until it has created one that serves. */
+function noteAnnounced({ events, observations }: Moment, announced: Map<string, number>): void {
+  for (const { was, is } of observations.changed)
+    if (is?.state === 'ready' && is.reason === '' && was?.state !== 'ready')
+      announced.delete(`${deploymentUidOf(is.owner)}/${is.nodeId}`)
   for (const { is } of events.changed)
     if (is?.reason === 'creation_failed' && is.type === 'deployment.displaced')
       announced.set(`${is.subject.uid}/${fieldsOf(is.data)['nodeId']}`, Date.parse(is.time))
