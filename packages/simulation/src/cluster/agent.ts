@@ -105,6 +105,8 @@ interface Running extends AgentDeps {
   sending: boolean
 }
 
+/** The reason that the real agent reports if a network of a container cannot be created or joined. */
+const NETWORK_FAILED = 'network_failed'
 const NUMBERS_PER_START = 2 ** 32
 /** Delay before the agent sends a report, as in the real agent: a newer report in this time replaces the older one. */
 const HOLD_MS = 250
@@ -307,10 +309,13 @@ function settle(running: Running, id: AssignmentId, joined: Joined): void {
   else waitForNetwork(running, id)
 }
 
-/** The real agent attributes every failure of a network to the node. */
+/** Delay before the agent tries again to start a container whose network is not there. */
+const NETWORK_RETRY_MS = 4_000
+
 function waitForNetwork(running: Running, id: AssignmentId): void {
   running.networks.forget()
-  failCreation(running, id, { cause: 'network', met: new Set() })
+  wait(running, id, NETWORK_FAILED)
+  setTimeout(() => planPass(running), NETWORK_RETRY_MS)
 }
 
 /** A machine without a pool cannot start a container with volumes. */
