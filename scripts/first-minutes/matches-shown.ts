@@ -31,7 +31,7 @@ export function matchesShown(shown: readonly string[], printed: string): boolean
 }
 
 /** What a terminal shows of a line whose beginning was written several times, such as a progress. */
-const lastWritten = (line: string): string => line.trimEnd().replace(/^.*\r/, '')
+const lastWritten = (line: string): string => line.trimEnd().split('\r').at(-1) ?? ''
 
 const linesOf = (lines: readonly string[]): string[] =>
   lines.map((line) => normalize(line.trimEnd())).filter((line) => line !== '')

@@ -108,7 +108,7 @@ test.each([
   ['a number', ['3'], '4\n', false],
   ['how many are ready', ['3 of 3 ready'], '2 of 3 ready\n', false],
   ['versions', ['holdfast 0.1.0', 'engine 20.10.24+dfsg1'], 'holdfast 0.12.3\nengine 29.5.1\n', true],
-  ['a progress', ['...', 'a: done', 'b'], 'a: 5 %\ra: done\r\nb\n', true],
+  ['a progress', ['...', 'a: done', 'b'], 'a: 5 %\ra: 9 %\ra: done\r\nb\n', true],
   ['the version of a package', ['a_0.2.0_amd64.deb'], 'a_0.3.0_amd64.deb\n', true],
   ['the unit of a time that is no time', ['5 sheep'], '6 sheep\n', false],
   ['hashes', ['sha256:bce00d19dfda'], 'sha256:0ce1ad19dfd0\n', true],
