@@ -212,7 +212,7 @@ async function noAgentIsLost(): Promise<void> {
 
 interface RunningAgent {
   readonly state: NodeState
-  /** What the agent has logged about connections that ended or failed since it has its session. */
+  /** The log lines about connections that ended or failed since the agent has its session. */
   readonly lost: readonly string[]
   /** Ends the agent and starts it again on the same folder; resolves when it has a session. */
   restart(): Promise<void>

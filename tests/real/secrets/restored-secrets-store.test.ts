@@ -1,5 +1,5 @@
-// The secrets store is restored from a snapshot that lacks versions to which containers are pinned. Whoever writes the path
-// next, no container gets another document than the one to which it is pinned.
+// The secrets store is restored from a snapshot that lacks versions to which containers are pinned. No container gets another
+// document than the one to which it is pinned, whether a person or the API writes the path next.
 
 import type { NodeId, TenantId } from '@holdfast/contract'
 import { openRealStore } from '@holdfast/server/adapters/secrets-store/real-store.fixture'
