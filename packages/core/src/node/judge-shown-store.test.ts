@@ -65,3 +65,7 @@ test('a node of an older version that knew no epoch holds on a store that is not
   expect(held?.held).toContain('this node knew none')
   expect(after(held, { session: 9 })).toEqual({ epoch: 'e1', session: 9, revision: 120 })
 })
+
+test('a node whose session began before the backup cannot recognise a raised revision alone', () => {
+  expect(after(seen, { session: 8, revision: 1_000_000_100 })?.held).toBeUndefined()
+})
