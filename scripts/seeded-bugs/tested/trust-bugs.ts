@@ -1,4 +1,4 @@
-// Seeded bugs around what servers, agents and nodes trust: certificates and restored stores.
+// Seeded bugs around what servers, agents and nodes trust: certificates, restored stores and secret ids.
 
 import { core, server } from '../bug.ts'
 import { agent, type TestedBug } from './tested-bug.ts'
@@ -72,6 +72,34 @@ export const TRUST_BUGS: readonly TestedBug[] = [
     caughtBy: {
       file: 'packages/server/src/broker/read-documents.test.ts',
       test: 'a version of which the store has another document is not read',
+    },
+  },
+  {
+    name: 'a secret id that several processes use is destroyed by the first that renews it',
+    edits: [
+      server(
+        'lifecycle/secret-ids/plan-renewal.ts',
+        "found === 'absent' || found.owner === 'operator'",
+        "found === 'absent'",
+      ),
+    ],
+    caughtBy: {
+      file: 'packages/server/src/lifecycle/secret-ids/renew-secret-id.test.ts',
+      test: 'is not destroyed if an operator may have given it to other processes',
+    },
+  },
+  {
+    name: 'a secret id is not renewed before it ends',
+    edits: [
+      server(
+        'lifecycle/secret-ids/plan-renewal.ts',
+        '(expiresAtMs - createdAtMs) / 2',
+        '(expiresAtMs - createdAtMs)',
+      ),
+    ],
+    caughtBy: {
+      file: 'packages/server/src/lifecycle/secret-ids/renew-secret-id.test.ts',
+      test: 'logs in for a year by renewing itself',
     },
   },
 ]
