@@ -105,7 +105,7 @@ export interface Layout {
   /** In the state folder of the process, which may replace it there. */
   readonly apiSecretId: string
   readonly brokerSecretId: string
-  /** Where earlier versions of setup wrote the two, and a configuration of theirs still finds them. */
+  /** Where earlier versions of setup wrote the two, and where their configurations still name them. */
   readonly earlierApiSecretId: string
   readonly earlierBrokerSecretId: string
   /** The state folders of the server and the broker, as their units name them. */
