@@ -40,14 +40,20 @@ export const IN_SCRIPTS: { readonly [guide: string]: readonly string[] } = {
   doctor: ['scripts/package/try-setup'],
 }
 
-/**
- * Guides whose commands no script compares yet, with what is missing. `node scripts/first-minutes.ts GUIDE` walks one on a running
- * platform of dev:up; a guide that passes moves to the lanes.
- */
+/** Guides that a script walks with walk-page.ts in machines on which the packages are installed. */
+export const ON_MACHINES: { readonly [script: string]: readonly string[] } = {
+  'scripts/package/try-guides': ['configuration', 'first-node', 'upgrade', 'uninstall'],
+}
+
+/** Guides whose commands no script runs, with the reason. */
 export const NOT_WALKED: { readonly [guide: string]: string } = {
-  configuration: 'needs an installed platform',
-  'first-node': 'needs an installed platform',
-  'three-machines': 'needs three installed machines',
-  uninstall: 'needs an installed platform',
-  upgrade: 'needs servers of two versions',
+  'three-machines': 'needs three installed machines on a network',
+}
+
+/** Other pages with commands: who runs them, or why no script does. */
+export const OTHER_PAGES: { readonly [page: string]: string } = {
+  'README.md': 'scripts/first-minutes.ts',
+  'CONTRIBUTING.md': 'exempt: npm scripts of this repository, which CI and the README run',
+  'docs/design/artefacts.md':
+    'exempt: builds with keys of a publisher, and commands for a downloaded release',
 }

@@ -30,7 +30,7 @@ export function matchesShown(shown: readonly string[], printed: string): boolean
   return new RegExp(`^${pattern.join('')}$`).test(text.map((line) => `${line}\n`).join(''))
 }
 
-/** What a terminal shows of a line whose beginning was written several times, such as a progress. */
+/** A terminal shows of a line only what was written last, for example the end of a progress. */
 const lastWritten = (line: string): string => line.trimEnd().split('\r').at(-1) ?? ''
 
 const linesOf = (lines: readonly string[]): string[] =>

@@ -3,7 +3,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { ALONE, IN_SCRIPTS, LANES, NOT_WALKED, WITHOUT_COMMANDS } from '../../scripts/first-minutes/guides.ts'
+import {
+  ALONE,
+  IN_SCRIPTS,
+  LANES,
+  NOT_WALKED,
+  ON_MACHINES,
+  OTHER_PAGES,
+  WITHOUT_COMMANDS,
+} from '../../scripts/first-minutes/guides.ts'
 import { readCommands } from '../../scripts/first-minutes/read-walk.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -11,7 +19,8 @@ const FOLDER = join(ROOT, 'docs/guides')
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const guideText = (guide: string): string => read(`docs/guides/${guide}.md`)
 
-const WALKED = [...LANES.flat(), ...ALONE]
+const MACHINE_GUIDES = Object.values(ON_MACHINES).flat()
+const WALKED = [...LANES.flat(), ...ALONE, ...MACHINE_GUIDES]
 
 /** Commands in blocks whose output is not compared. */
 const unwalkedCommands = (text: string): string[] =>
@@ -19,7 +28,7 @@ const unwalkedCommands = (text: string): string[] =>
     block.split('\n').filter((line) => line !== '' && !line.startsWith('#')),
   )
 
-test('every guide is walked, run by a script, without commands, or listed as not walked with what is missing', () => {
+test('every guide is walked, run by a script, without commands, or exempt with a reason', () => {
   const guides = readdirSync(FOLDER).map((name) => name.replace(/\.md$/, ''))
   const listed = [...WALKED, ...WITHOUT_COMMANDS, ...Object.keys(IN_SCRIPTS), ...Object.keys(NOT_WALKED)]
   expect(listed.toSorted()).toEqual(guides.toSorted())
@@ -33,6 +42,30 @@ test.each(WALKED)('%s has commands, all in console blocks', (guide) => {
 test.each(WITHOUT_COMMANDS)('%s has no commands', (guide) => {
   expect(readCommands(guideText(guide))).toEqual([])
   expect(unwalkedCommands(guideText(guide))).toEqual([])
+})
+
+const MACHINE_WALKS = Object.entries(ON_MACHINES).flatMap(([script, guides]) =>
+  guides.map((guide) => ({ script, guide })),
+)
+
+test.each(MACHINE_WALKS)('$script walks $guide, in CI or in the long run', ({ script, guide }) => {
+  expect(read(script)).toMatch(new RegExp(`walk(-page\\.ts)? ${guide}\\b`))
+  expect(read('.ci/run') + read('scripts/long')).toContain(`${script} dist/`)
+})
+
+test('every other page with commands is walked by a script, or exempt with a reason', () => {
+  const pages = ['docs/design', 'docs/adr', 'docs/checklists'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
+  )
+  const withCommands = ['README.md', 'CONTRIBUTING.md', ...pages]
+    .filter((page) => page.endsWith('.md'))
+    .filter((page) => readCommands(read(page)).length + unwalkedCommands(read(page)).length > 0)
+  expect(Object.keys(OTHER_PAGES).toSorted()).toEqual(withCommands.toSorted())
+})
+
+test.each(Object.entries(OTHER_PAGES))('%s is walked by a script that exists, or exempt', (page, by) => {
+  if (by.startsWith('exempt: ')) return
+  expect(read(by)).toContain(page)
 })
 
 /** The words of a command up to its first option or value, and its options without values. */
