@@ -26,7 +26,12 @@ export function matchesShown(shown: readonly string[], printed: string): boolean
   const pattern = linesOf(shown).map((line) =>
     line.trim() === '...' ? '(?:.*\\n)*?' : `${patternOf(line)}\\n`,
   )
-  const text = linesOf(printed.split('\n').map(lastWritten).filter((line) => !NPM_LINE.test(line)))
+  const text = linesOf(
+    printed
+      .split('\n')
+      .map(lastWritten)
+      .filter((line) => !NPM_LINE.test(line)),
+  )
   return new RegExp(`^${pattern.join('')}$`).test(text.map((line) => `${line}\n`).join(''))
 }
 
