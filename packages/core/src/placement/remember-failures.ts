@@ -36,9 +36,11 @@ export function nextAvoided(
 ): PlacementRecord['avoided'] {
   const { placement, seen } = snapshot
   const remembered = avoidedAt(placement?.avoided, now)
-  const current = remembered.filter((each) => !hasCreatedSince(snapshot, each))
+  const stuck = uncreated(snapshot, placement?.assignments ?? [])
+  const isStuckOn = (id: NodeId): boolean => stuck.some(({ nodeId }) => nodeId === id)
+  const current = remembered.filter((each) => isStuckOn(each.nodeId) || !hasCreatedSince(snapshot, each))
   const fresh = new Map<NodeId, AvoidedNode>()
-  for (const { id, nodeId } of uncreated(snapshot, placement?.assignments ?? [])) {
+  for (const { id, nodeId } of stuck) {
     if (current.some((each) => each.nodeId === nodeId) || fresh.has(nodeId)) continue
     const cause = (containerCause(seen(id)) ?? '').slice(0, MAX_CAUSE)
     fresh.set(nodeId, { nodeId, until: new Date(now + AVOIDED_MS).toISOString(), cause })
