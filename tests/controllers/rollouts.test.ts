@@ -289,6 +289,22 @@ describe('a rollout of another image', () => {
     expect(templates.map(({ stopGracePeriod }) => stopGracePeriod)).toEqual(['77s'])
   })
 
+  test('an update, a restart and a rotation recreate the replicas of a node that became a control-plane node', async () => {
+    const secrets = [{ name: 'DB', vault_path: 'deployments/db', anchor: 'process', rotation: 'restart' }]
+    const { first, uid, added } = await running({ secrets }, { nodes: 1 })
+    const [node] = added
+    if (node === undefined) throw new Error('no node')
+    await write(store, (transaction) =>
+      transaction.put(inTenant(tenant, nodes, node.id), { ...node, controlPlane: true }),
+    )
+    const second = await revise(store, tenant, first, mode(''))
+    await rolledOut(second)
+    const third = await put(store, tenant, { ...second, revision: 3, restartRevision: 3 })
+    await rolledOut(third)
+    await rolledOut(await put(store, tenant, { ...third, revision: 4, pins: { db: 2 } }))
+    expect(runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([node.id, node.id, node.id])
+  })
+
   test('a restart replaces all replicas with the same spec', async () => {
     const { first, uid, own } = await running()
     const old = hashesOf(uid)

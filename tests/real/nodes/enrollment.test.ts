@@ -150,8 +150,9 @@ describe('an enrollment', () => {
       requested: { cpuMillis: 0, memoryBytes: 0 },
       since: expect.any(String),
       lastHeardAt: null,
+      revision: expect.any(Number),
     })
-    expect(read.headers.get('etag')).toMatch(/^"\d+"$/)
+    expect(read.headers.get('etag')).toBe(`"${read.body['revision']}"`)
     expect(await typesOf(acme, 'first')).toEqual(['node.enrolled enrolled'])
     const audit: { action: string; actor: { token: string; role: string } }[] = Object(
       (await acme.get('/api/v1/audit?limit=500&sort=oldest')).body['items'],

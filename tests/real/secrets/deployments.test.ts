@@ -240,6 +240,20 @@ describe('secret material in a deployment', () => {
   })
 })
 
+test('whose value becomes the name of a consumer are stored, and other deployments may use them', async () => {
+  const label = named()
+  const consumer = `billing-worker-production-${label}`
+  expect((await deployed.create(consumer, [withValues(label)])).status).toBe(201)
+  const written = await deployed.api.put(`/api/v1/secrets/deployments/${label}`, {
+    values: { PASSWORD: consumer },
+  })
+  expect(written.status, written.text).toBe(200)
+  const second = [withValues(label, { values: { PASSWORD: consumer, USER: 'second' } })]
+  const other = await deployed.create(named(), second)
+  expect(other.status, other.text).toBe(201)
+  expect((await deployed.credentialOf(label))?.consumers).toHaveLength(2)
+})
+
 test('in one create sent several times with one key makes one deployment and one version', async () => {
   const name = named()
   const generate = { keys: ['TOKEN'] }

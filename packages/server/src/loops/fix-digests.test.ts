@@ -51,6 +51,20 @@ test('a resolved digest raises the revision of a job and keeps that of a deploym
   expect(read().map((each) => each?.revision)).toEqual([2, 1])
 })
 
+test('each revision with an image of its own gets its own event about the digest', async () => {
+  const { store, tenant, messages } = await world({
+    kind: 'exists',
+    digest: `sha256:${'e'.repeat(64)}`,
+  } as Answer)
+  const aboutWeb = async () => (await messages()).filter((text) => text?.endsWith('for deployment web.'))
+  await expect.poll(async () => (await aboutWeb()).length, { timeout: 15_000 }).toBe(1)
+  const spec = { ...aDeployment('web').spec, image: 'registry.example/app:2.0' }
+  await write(store, (transaction) =>
+    transaction.put(inTenant(tenant, deployments, 'web'), aDeployment('web', { spec, revision: 2 })),
+  )
+  await expect.poll(async () => (await aboutWeb()).length, { timeout: 15_000 }).toBe(2)
+})
+
 test('the event about a missing image names the remedies of a job and of a deployment', async () => {
   const { messages } = await world({ kind: 'absent' } as Answer)
   await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(2)

@@ -7,7 +7,7 @@ import type { CreationFault } from '../script/script.ts'
 import type { Random } from '../time/random.ts'
 import type { Machine } from './machine.ts'
 
-/** What the real agent reports and the engine answers. */
+/** The reason that a real agent reports for each cause, and the words of its engine. */
 const ATTEMPTS: { readonly [fault in CreationFault]: FailedAttempt } = {
   engine: { reason: 'create_failed', fault: 'failed', message: 'error creating overlay mount' },
   network: { reason: 'network_failed', fault: 'failed', message: 'failed to create the bridge' },
@@ -20,7 +20,7 @@ export const notCreated = ({ creationFault }: Pick<Machine, 'creationFault'>): R
   creationFault === undefined || creationFault.cause === 'registry' ? NONE : new Set(creationFault.met)
 const NONE: ReadonlySet<AssignmentId> = new Set()
 
-/** A machine cannot create containers from now on. What met an earlier cause of the machine meets this one as well. */
+/** A machine cannot create containers from now on. Assignments that met an earlier cause of the machine meet this one as well. */
 export function failCreations(machine: Pick<Machine, 'creationFault'>, cause: CreationFault): () => void {
   const fault = { cause, met: new Set(notCreated(machine)) }
   machine.creationFault = fault
