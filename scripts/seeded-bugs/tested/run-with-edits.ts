@@ -15,7 +15,7 @@ export interface TestOutcome {
 
 const UNIT = ['packages/*/src/**/*.test.ts', 'tests/unit/**/*.test.ts']
 /** A test that waits for what an edit prevents ends after this time. */
-const TEST_MS = 15_000
+const TEST_MS = 60_000
 
 /** Throws if the text of an edit is not in its file once, or if the tests load no edited file. */
 export async function runWithEdits(
