@@ -55,6 +55,11 @@ const NODE_LIBRARIES = {
   deb: ['libc6 (>= 2.28)', 'libstdc++6', 'libgcc-s1'],
   rpm: ['glibc >= 2.28', 'libstdc++', 'libgcc'],
 }
+/**
+ * The gRPC client names the server in each TLS handshake with etcd, also if the endpoint is an IP address. Node prints the warning
+ * DEP0123 for it, and every command of operators would begin with that.
+ */
+export const SERVER_NODE_OPTIONS: readonly string[] = ['--disable-warning=DEP0123']
 const ENGINES_FOLDER = '/usr/lib/holdfast/engines'
 const ENGINE_SETTINGS = ['/etc/holdfast/etcd.env', '/etc/holdfast/vault.hcl']
 const AGENT_EXAMPLE = `# Copy to /etc/holdfast/agent.env, then: systemctl restart holdfast-agent
@@ -96,6 +101,7 @@ function planServer(built: Built): PackagePlan {
         ],
         keepRunning: [],
         downgradeCheck: DOWNGRADE_CHECK,
+        nodeOptions: SERVER_NODE_OPTIONS,
       },
     ),
     description: 'Control plane of Holdfast: API, controllers, gateway, broker and dashboard',
@@ -170,6 +176,8 @@ interface ProgramFacts {
   readonly purged: readonly string[]
   readonly keepRunning: readonly string[]
   readonly downgradeCheck?: string
+  /** Options with which the launchers start Node. */
+  readonly nodeOptions?: readonly string[]
 }
 
 /** A program: its bundle and its own Node below /usr/lib, a launcher for each command, its units and documents. */
@@ -189,7 +197,7 @@ function program(
   const launchers = Object.entries(commands).map(
     ([command, path]): Content => ({
       kind: 'text',
-      text: launcher(`${folder}/node`, `${folder}/${path}`),
+      text: launcher(`${folder}/node`, `${folder}/${path}`, facts.nodeOptions),
       to: `/usr/bin/${command}`,
       mode: EXECUTABLE,
     }),
@@ -205,7 +213,8 @@ function program(
 }
 
 /** `exec`: systemd must see the program's own process. */
-export const launcher = (node: string, bundle: string): string => `#!/bin/sh\nexec ${node} ${bundle} "$@"\n`
+const launcher = (node: string, bundle: string, options: readonly string[] = []): string =>
+  `#!/bin/sh\nexec ${[node, ...options, bundle].join(' ')} "$@"\n`
 
 const unitsOf = (name: PackageName, { units }: Built): Unit[] =>
   units.filter((unit) => packageOfUnit(unit) === name)

@@ -1,5 +1,6 @@
 // Plans the server's image as data: the files of each layer and how the program is started.
 
+import { SERVER_NODE_OPTIONS } from '../package-plan.ts'
 import type { TarEntry } from './tar.ts'
 
 const USER = 65532
@@ -51,7 +52,7 @@ const CONFIG = {
   // By number: Kubernetes verifies only so that the user is not root.
   User: `${USER}:${USER}`,
   WorkingDir: '/',
-  Entrypoint: [`/${FOLDER}/node`, `/${BUNDLE}`],
+  Entrypoint: [`/${FOLDER}/node`, ...SERVER_NODE_OPTIONS, `/${BUNDLE}`],
   Cmd: ['serve'],
   Env: [
     // Node's own list of authorities and that of Debian; an operator may mount another file.

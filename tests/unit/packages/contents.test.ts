@@ -109,6 +109,11 @@ describe('contents', () => {
       '#!/bin/sh\nexec /usr/lib/holdfast-agent/node /usr/lib/holdfast-agent/holdfast-fencer.mjs "$@"\n',
     ))
 
+  test("the server's launcher disables Node's warning about names that are IP addresses", () =>
+    expect(textAt('holdfast-server', '/usr/bin/holdfast-server')).toBe(
+      '#!/bin/sh\nexec /usr/lib/holdfast-server/node --disable-warning=DEP0123 /usr/lib/holdfast-server/server/dist/holdfast-server.mjs "$@"\n',
+    ))
+
   test('the example of a configuration is that of the guide', () => {
     const example = serverExample(readFileSync(join(ROOT, 'docs/guides/configuration.md'), 'utf8'))
     expect(example).toMatch(/^publicUrl:/m)

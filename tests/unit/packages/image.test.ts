@@ -128,8 +128,10 @@ describe('the image', () => {
     const { config, layers } = planImage(PARTS)
     const paths = layers.map((entries) => entries.map(({ path }) => `/${path}`))
     const { Entrypoint } = config as { readonly Entrypoint: readonly string[] }
-    expect(paths[0]).toContain(Entrypoint[0])
-    expect(paths[1]).toContain(Entrypoint[1])
+    const [node, option, bundle] = Entrypoint
+    expect(paths[0]).toContain(node)
+    expect(option).toBe('--disable-warning=DEP0123')
+    expect(paths[1]).toContain(bundle)
   })
 })
 
