@@ -213,7 +213,7 @@ function program(
 }
 
 /** `exec`: systemd must see the program's own process. */
-const launcher = (node: string, bundle: string, options: readonly string[] = []): string =>
+export const launcher = (node: string, bundle: string, options: readonly string[] = []): string =>
   `#!/bin/sh\nexec ${[node, ...options, bundle].join(' ')} "$@"\n`
 
 const unitsOf = (name: PackageName, { units }: Built): Unit[] =>
