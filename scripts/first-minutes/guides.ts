@@ -43,11 +43,7 @@ export const IN_SCRIPTS: { readonly [guide: string]: readonly string[] } = {
 /** Guides that a script walks with walk-page.ts in machines on which the packages are installed. */
 export const ON_MACHINES: { readonly [script: string]: readonly string[] } = {
   'scripts/package/try-guides': ['configuration', 'first-node', 'upgrade', 'uninstall'],
-}
-
-/** Guides whose commands no script runs, with the reason. */
-export const NOT_WALKED: { readonly [guide: string]: string } = {
-  'three-machines': 'needs three installed machines on a network',
+  'scripts/package/try-three-machines': ['three-machines'],
 }
 
 /** Other pages with commands: who runs them, or why no script does. */
