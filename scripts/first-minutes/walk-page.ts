@@ -1,4 +1,4 @@
-// Walks a guide, or sections of it, in machines that try-setup and try-three-machines have booted: every command of the page is
+// Walks a guide, or sections of it, in machines that try-guides and try-three-machines have booted: every command of the page is
 // run there, and its output is compared with the page.
 //
 //   node scripts/first-minutes/walk-page.ts GUIDE [--section HEADING]... [--page-within COMMANDS,SECONDS] NAME=PID...
