@@ -259,7 +259,7 @@ export const REFUSAL_TEXTS = {
   },
   creation_failed: {
     meaning:
-      'The node could not create a container of the deployment in three attempts, for a cause of its own, such as a full disk or a network that cannot be set up. It gets no further replica of the deployment for ten minutes, or until one serves that it has created since.',
+      'The node could not create a container of the deployment in three attempts, for a cause of its own, such as a full disk or a network that cannot be set up. It gets no further replica of the deployment for ten minutes after that, or until one serves that it has created since.',
     next: 'Repair the container engine of the machine. The reported cause says what failed.',
   },
   disk_pressure: {

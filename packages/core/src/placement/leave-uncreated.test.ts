@@ -47,13 +47,14 @@ describe('a replica whose container its node could not create in three attempts'
     expect(shown(plan.kept)).toEqual(['1 on node-1 running', '2 on node-2 removed'])
     expect(shown(plan.added)).toEqual(['2 on node-3 running'])
     const cause = `cannot create the container: ${CAUSE}`
+    const { until } = avoidedAt(2, AVOIDED_MS)
     expect(plan.next?.avoided).toEqual([{ ...avoidedAt(2, AVOIDED_MS), cause }])
     expect(plan.next?.lastGood).toBeDefined()
     expect(displacedBy(plan)).toMatchObject([
       {
         type: 'deployment.displaced',
-        message: `Node node-2 could not create a container in three attempts (${cause}): replica 2 is created on node-3. The node gets no further replica of the deployment for ten minutes, or until one serves that it has created since.`,
-        data: { nodeName: 'node-2', cause, replicas: [{ replica: 2, to: 'node-3' }] },
+        message: `Node node-2 could not create a container in three attempts (${cause}): replica 2 is created on node-3. The node gets no further replica of the deployment until ${until}, or until one serves that it has created since.`,
+        data: { nodeName: 'node-2', cause, until, replicas: [{ replica: 2, to: 'node-3' }] },
       },
     ])
   })

@@ -113,6 +113,8 @@ const HOLD_MS = 250
 
 export function startAgent(deps: AgentDeps): Agent {
   const { tenant, machine, engine } = deps
+  // An agent that starts counts failed attempts anew, as the real one does.
+  machine.creationFault?.met.clear()
   const desired = new Map<AssignmentId, DesiredItem>()
   const running: Running = {
     ...deps,

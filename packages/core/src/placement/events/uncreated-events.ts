@@ -1,11 +1,11 @@
 // Events for replicas whose container their node could not create, and which move to another node.
 
-import type { NodeId } from '@holdfast/contract'
+import type { AvoidedNode } from '@holdfast/contract'
 import type { PlacementPlan } from '../placement-plan.ts'
 import { type EventDraft, MOST_NAMED, type NodeName } from './event-texts.ts'
 
 interface Moved {
-  readonly nodeId: NodeId
+  readonly nodeId: AvoidedNode['nodeId']
   readonly replica: number
   /** The name of the successor's node; null if the replica is removed before its successor is created. */
   readonly to: string | null
@@ -22,15 +22,17 @@ export function uncreatedEvents(plan: PlacementPlan, nodeName: NodeName): EventD
     return [{ nodeId, replica, to: to === undefined ? null : nodeName(to.nodeId) }]
   })
   return [...Map.groupBy(moved, ({ nodeId }) => nodeId)].map(([nodeId, own]) => {
-    const cause = avoided.find((each) => each.nodeId === nodeId)?.cause ?? ''
-    return eventOf({ nodeId, name: nodeName(nodeId), cause }, own)
+    const { cause = '', until } = avoided.find((each) => each.nodeId === nodeId) ?? {}
+    return eventOf({ nodeId, name: nodeName(nodeId), cause, until }, own)
   })
 }
 
-function eventOf(
-  { nodeId, name, cause }: { readonly nodeId: NodeId; readonly name: string; readonly cause: string },
-  moved: readonly Moved[],
-): EventDraft {
+interface Left extends Pick<AvoidedNode, 'nodeId' | 'cause'> {
+  readonly name: string
+  readonly until: string | undefined
+}
+
+function eventOf({ nodeId, name, cause, until }: Left, moved: readonly Moved[]): EventDraft {
   const named = moved.slice(0, MOST_NAMED).map(({ replica, to }) => `replica ${replica} ${fateOf(to)}`)
   const more = moved.length > MOST_NAMED ? [`${moved.length - MOST_NAMED} more elsewhere`] : []
   const why = cause === '' ? '' : ` (${cause})`
@@ -38,15 +40,22 @@ function eventOf(
     type: 'deployment.displaced',
     severity: 'warning',
     reason: 'creation_failed',
-    message: `Node ${name} could not create a container in three attempts${why}: ${[...named, ...more].join(', ')}. The node gets no further replica of the deployment for ten minutes, or until one serves that it has created since.`,
+    message: `Node ${name} could not create a container in three attempts${why}: ${[...named, ...more].join(', ')}.${avoidedText(until)}`,
     data: {
       nodeId,
       nodeName: name,
       cause,
+      ...(until === undefined ? {} : { until }),
       replicas: moved.map(({ replica, to }) => ({ replica, to })),
     },
   }
 }
+
+/** The time began when the node was first known to fail, which may be long before a replica leaves it. */
+const avoidedText = (until: string | undefined): string =>
+  until === undefined
+    ? ''
+    : ` The node gets no further replica of the deployment until ${until}, or until one serves that it has created since.`
 
 const fateOf = (to: string | null): string =>
   to === null ? 'is removed, then created on another node' : `is created on ${to}`

@@ -22,29 +22,29 @@ export const creationAvoided: Invariant = {
   },
 }
 
-/** The clock of the server that writes an event is read a moment after that of the decision. */
-const READ_LATER_MS = 1_000
-
 function* returned(moment: Moment, announced: ReadonlyMap<string, number>): Generator<Broken> {
   for (const placed of newAssignments(moment)) {
     const stored = deploymentOf(moment, placed)
-    const at = announced.get(`${stored?.uid}/${placed.assignment.nodeId}`)
-    if (at !== undefined && moment.now - at < AVOIDED_FOR_MS - READ_LATER_MS)
+    const until = announced.get(`${stored?.uid}/${placed.assignment.nodeId}`)
+    if (until !== undefined && moment.now < until)
       yield {
         subject: showPlaced(placed),
-        message: `is placed on ${placed.assignment.nodeId}, which could not create one ${moment.now - at} ms ago`,
+        message: `is placed on ${placed.assignment.nodeId}, which is avoided for ${until - moment.now} ms more`,
       }
   }
 }
 
-/** An event says that the node gets no further replica for ten minutes, or until it has created one that serves. */
+/** An event says until when the node gets no further replica, unless it has created one that serves. */
 function noteAnnounced({ events, observations }: Moment, announced: Map<string, number>): void {
   for (const { was, is } of observations.changed)
     if (is?.state === 'ready' && is.reason === '' && was?.state !== 'ready')
       announced.delete(`${deploymentUidOf(is.owner)}/${is.nodeId}`)
   for (const { is } of events.changed)
     if (is?.reason === 'creation_failed' && is.type === 'deployment.displaced')
-      announced.set(`${is.subject.uid}/${fieldsOf(is.data)['nodeId']}`, Date.parse(is.time))
+      announced.set(
+        `${is.subject.uid}/${fieldsOf(is.data)['nodeId']}`,
+        Date.parse(String(fieldsOf(is.data)['until'])),
+      )
 }
 
 function* avoidedForLong({ placements, nodes, now }: Moment, tried: Tried): Generator<Broken> {

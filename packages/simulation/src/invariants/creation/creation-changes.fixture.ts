@@ -27,10 +27,6 @@ const pinned: readonly Change[] = [
   placed(anAssignment(R2, N2)),
 ]
 
-const displaced = event({
-  ...{ type: 'deployment.displaced', reason: 'creation_failed', data: { nodeId: N2 } },
-})
-
 const avoiding =
   (until: string, assignments: StoredPlacement['assignments'] = [first]): Change =>
   (world) =>
@@ -42,6 +38,12 @@ const avoiding =
       aPlacement(assignments, { avoided: [{ nodeId: N2, until, cause: '' }] }),
     )
 const TEN_MINUTES = '1970-01-01T00:10:00.000Z'
+
+const displaced = event({
+  type: 'deployment.displaced',
+  reason: 'creation_failed',
+  data: { nodeId: N2, until: TEN_MINUTES },
+})
 
 export const CREATION_TABLE: readonly (readonly [string, string, readonly Change[]])[] = [
   ['created-elsewhere', 'a replica that stays although another node accepts it', [...grown, passed(LONG_MS)]],
