@@ -7,6 +7,8 @@ import type { Storage } from '../ports/session.ts'
 import { coalesce } from '../routing/coalesce.ts'
 
 const CHECK_MS = 20_000
+/** A change is sent again at the next check, because the server drops a report that follows another one within seconds. */
+const TIMES = 2
 
 export interface DiskReporter {
   /** The disks as reported last; undefined until they could be read. */
@@ -27,14 +29,16 @@ interface ReporterDeps {
 
 export function startDiskReporter({ readEngine, pool, report, checkMs }: ReporterDeps): DiskReporter {
   let reported: NodeDisks | undefined
+  let unsent = 0
   const check = coalesce(async () => {
     const engine = await readEngine()
     // A disk that cannot be read is no news: the server keeps what it knows.
     if (engine === undefined) return
     const now = { engine, ...defined({ pool: poolUse(pool()) }) }
-    if (!isDiskNews(reported, now)) return
-    reported = now
-    report(now)
+    if (isDiskNews(reported, now)) [reported, unsent] = [now, TIMES]
+    if (reported === undefined || unsent === 0) return
+    unsent -= 1
+    report(reported)
   })
   const timer = setInterval(() => void check(), checkMs ?? CHECK_MS).unref()
   return { disks: () => reported, check, close: () => clearInterval(timer) }
