@@ -134,6 +134,10 @@ test('a password is rotated while every container logs in with it, and no login 
     deployment: 'orders',
     cutOver: 'Cut over: recreate orders 2, then redis-users 2',
     updateTarget: () => world.applyPasswords(),
+  }).catch(async (error: unknown) => {
+    const shown = ['secrets/resources/orders-db', 'deployments/orders', 'deployments/orders/placements']
+    const answers = await Promise.all(shown.map((path) => acme().get(`/api/v1/${path}`)))
+    throw new Error(answers.map(({ text }) => text).join('\n'), { cause: error })
   })
   const before = (await world.tally()).logins
   const after = await waitUntil(
