@@ -4,6 +4,7 @@
 import { env } from 'node:process'
 import type { Store } from '@holdfast/server/store/store'
 import {
+  type Certificates,
   type EtcdCluster,
   type Lab,
   type LabNode,
@@ -83,8 +84,16 @@ export interface LabPlatformOptions
   readonly settings?: { readonly [name: string]: unknown }
   /** Number of members of an etcd for this platform only. If absent, the shared etcd is used. */
   readonly etcdMembers?: number
+  /** Starts what the agents connect to instead of the gateway, with the gateway's certificate. Resolves with its URL. */
+  readonly front?: (platform: Platform, place: FrontPlace) => Promise<string>
   /** A secrets store for this platform only, for a test that stops the store. If absent, the shared one is used. */
   readonly secretsStore?: SecretsStore
+}
+
+/** The address of the lab's host and the files of a certificate for it. */
+export interface FrontPlace {
+  readonly host: string
+  readonly certificates: Certificates
 }
 
 const CLUSTER_KEY = 'known to the replicas of this test alone'
@@ -102,7 +111,8 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
   const { reference: image } = await lab.registry.pushBusyboxImage('acme/web', '1.0')
   const api = (tenant: string) =>
     platform.api(tenant === 'acme' ? platform.acme.token : platform.globex.token)
-  const place = { server: servers.gateway.baseUrl, ca: certificates.path('ca.crt') }
+  const front = await options.front?.(platform, { host: lab.hostAddress, certificates })
+  const place = { server: front ?? servers.gateway.baseUrl, ca: certificates.path('ca.crt') }
   const enroll = (node: LabNode, offer = options.offers?.[node.name]) =>
     agents.enroll(node, api(node.tenant), place, offer)
   const members = lab.nodes.filter(({ name }) => options.strangers?.includes(name) !== true)
