@@ -113,8 +113,6 @@ const HOLD_MS = 250
 
 export function startAgent(deps: AgentDeps): Agent {
   const { tenant, machine, engine } = deps
-  // An agent that starts counts failed attempts anew, as the real one does.
-  machine.creationFault?.met.clear()
   const desired = new Map<AssignmentId, DesiredItem>()
   const running: Running = {
     ...deps,
@@ -128,7 +126,7 @@ export function startAgent(deps: AgentDeps): Agent {
     reported: new Map(),
     unsent: new Map(),
     waiting: new Map(),
-    failedCreations: createFailedCreations(deps.random),
+    failedCreations: createFailedCreations(deps.random, machine),
     delays: new Map(),
     volumes: undefined,
     marks: new Map(),

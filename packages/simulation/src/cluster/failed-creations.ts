@@ -46,7 +46,12 @@ export interface FailedCreations {
   clear(id: AssignmentId): void
 }
 
-export function createFailedCreations(random: Random): FailedCreations {
+/** The failed attempts of an agent that starts, which counts from zero, as the real one does. */
+export function createFailedCreations(
+  random: Random,
+  machine: Pick<Machine, 'creationFault'>,
+): FailedCreations {
+  machine.creationFault?.met.clear()
   const failures = new Map<AssignmentId, Reported & { readonly isWaiting: boolean }>()
   return {
     record(id, { cause: kind, met }) {
