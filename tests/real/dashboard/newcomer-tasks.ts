@@ -1,7 +1,7 @@
 // The five tasks of a person who sees the dashboard for the first time. Each begins on the overview and finds everything by
 // role and visible name.
 
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { Hand } from './hands.ts'
 
 export interface Newcomer {
@@ -118,22 +118,27 @@ export interface Rotation {
   updateTarget(): Promise<void>
 }
 
+/** A closed button takes no press: while its effects are read, and while the platform waits for containers. */
+async function pressOpen({ page, hand }: Newcomer, found: Locator): Promise<void> {
+  const open = found.and(page.locator(':not([aria-disabled], [disabled])'))
+  await open.waitFor({ timeout: 180_000 })
+  await hand.press(open)
+}
+
 /** Rotates a password through all phases, with the part of the person where the page asks for it. */
 export async function rotatePassword(newcomer: Newcomer, rotation: Rotation): Promise<void> {
   const { page, hand } = newcomer
   await openDeployment(newcomer, rotation.deployment, 'Rotation')
   await hand.press(button(page, /^Stage a new version/))
   await page.getByText(/accept v\d+ in addition to v\d+/).waitFor()
-  await hand.press(button(page, /^Overlap:/))
+  await pressOpen(newcomer, button(page, /^Overlap:/))
   await button(page, rotation.cutOver).waitFor()
   await newcomer.look?.('rotation')
   await rotation.updateTarget()
-  await hand.press(button(page, rotation.cutOver))
+  await pressOpen(newcomer, button(page, rotation.cutOver))
   // The button is closed, with the reason beside it, until no deployment can roll back to the old version: each passes its
   // watch window after the one before.
-  const retire = button(page, /^Retire: destroy v\d+$/).and(page.locator(':not([aria-disabled])'))
-  await retire.waitFor({ timeout: 180_000 })
-  await hand.press(retire)
+  await pressOpen(newcomer, button(page, /^Retire: destroy v\d+$/))
   await button(page, /^Stage a new version/).waitFor()
   await rotation.updateTarget()
 }
