@@ -1,8 +1,8 @@
 // Judges the secret ids of the configuration: whether they expire, and whether a process renews them in time.
 
-import { expiryStage, wholeDays } from '../config/certificate-files.ts'
 import { isRenewalDue, type Lifetime } from '../lifecycle/secret-ids/plan-renewal.ts'
-import { couldNotObserve, type Finding, failure, type Observed, ok, warning } from './finding.ts'
+import { couldNotObserve, type Finding, type Observed, ok, warning } from './finding.ts'
+import { expiryText, judgeExpiry } from './judge-expiry.ts'
 
 export interface SecretIdObserved {
   readonly identity: 'api' | 'broker'
@@ -28,22 +28,9 @@ function judgeSecretId({ identity, lifetime, isRenewed }: SecretIdObserved, nowM
   const { expiresAtMs } = lifetime.value
   if (expiresAtMs === undefined)
     return warning(check, 'never expires', `update the policies and replace it as in ${GUIDE}`)
-  const until = new Date(expiresAtMs).toISOString().slice(0, 10)
-  const days = wholeDays(expiresAtMs, nowMs)
-  const text = `expires in ${days} ${days === 1 ? 'day' : 'days'}, on ${until}`
-  const remedy = isRenewed ? `read in the log of the process why it was not renewed, or ${BY_HAND}` : BY_HAND
   // A process renews a short lifetime in time too.
-  if (isRenewed && !isRenewalDue(lifetime.value, nowMs)) return ok(check, text)
-  switch (expiryStage(expiresAtMs, nowMs)) {
-    case 'expired':
-      return failure(check, `expired on ${until}`, remedy)
-    case 'week':
-      return failure(check, text, `${remedy}; do it now`)
-    case 'fortnight':
-      return warning(check, text, `${remedy}; do it this week`)
-    case 'month':
-      return warning(check, text, remedy)
-    case 'valid':
-      return ok(check, isRenewed ? text : `${text}, and is not renewed automatically: ${BY_HAND}`)
-  }
+  if (isRenewed && !isRenewalDue(lifetime.value, nowMs)) return ok(check, expiryText(expiresAtMs, nowMs))
+  const remedy = isRenewed ? `read in the log of the process why it was not renewed, or ${BY_HAND}` : BY_HAND
+  const note = isRenewed ? '' : `, and is not renewed automatically: ${BY_HAND}`
+  return judgeExpiry({ check, remedy, note }, expiresAtMs, nowMs)
 }
