@@ -1,15 +1,13 @@
 // Accepts a node's confirmation of the roots that it trusts, and stores it if it changed. See
 // docs/design/certificates.md#the-next-authority
 
+import { statedAuthorities } from '../../operations/nodes/trusted-authorities.ts'
 import { nodes, type StoredNode } from '../../store/records.ts'
 import type { TransactionDecision } from '../../store/store.ts'
 import { inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import { isHolder } from '../session/held-sessions.ts'
-import type { Session } from '../session/session.ts'
-
-/** Limit of writes per node and rate-limit window, shared with its reports. */
-const WRITES_IN_WINDOW = 100
+import { type Session, WRITES_IN_WINDOW } from '../session/session.ts'
 
 /** Stores a confirmation. Never rejects: the agent repeats it after the next complete set. */
 export async function acceptAuthorities(
@@ -40,8 +38,8 @@ export async function acceptAuthorities(
 
 /** The record of a node whose current session has stated these roots; the same record if nothing changes. */
 export function withAuthorities(node: StoredNode, pins: readonly string[]): StoredNode {
-  const { generation, session, authorities } = node
-  const isCurrent = authorities?.generation === generation && authorities.epoch === session.epoch
-  const isSame = isCurrent && authorities.pins.join() === pins.join()
-  return isSame ? node : { ...node, authorities: { generation, epoch: session.epoch, pins: [...pins] } }
+  const { generation, session } = node
+  return statedAuthorities(node)?.join() === pins.join()
+    ? node
+    : { ...node, authorities: { generation, epoch: session.epoch, pins: [...pins] } }
 }

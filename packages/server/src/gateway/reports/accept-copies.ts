@@ -12,12 +12,10 @@ import type { GatewayContext } from '../deps.ts'
 import type { CopyIndex } from '../desired/copy-index.ts'
 import type { GatewayParts } from '../parts.ts'
 import { heldNode } from '../session/held-sessions.ts'
-import type { CopyReports, ReportedCopy, Session } from '../session/session.ts'
+import { type CopyReports, type ReportedCopy, type Session, WRITES_IN_WINDOW } from '../session/session.ts'
 
 /** Reports per transaction. Each needs three operations, and a transaction may have at most 120. */
 const MAX_BATCH = 30
-/** Limit of writes per node and rate-limit window. At the limit, reports wait for the sweep, which writes the newest. */
-const WRITES_IN_WINDOW = 100
 
 /** Queues the changed reports; `flushCopies` stores them. */
 export function acceptCopies(
@@ -104,6 +102,7 @@ function reportOf(observed: ObservedCopy, desired: DesiredCopy, nodeId: NodeId):
 
 /** Starts a write of queued reports if the node is below its write limit. To be called after each report. */
 export function flushCopies(parts: GatewayParts, session: Session): void {
+  // At the limit, reports wait for the sweep, which writes the newest.
   if (session.writes < WRITES_IN_WINDOW) writeQueued(parts, session)
 }
 

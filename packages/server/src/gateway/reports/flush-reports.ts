@@ -2,13 +2,13 @@
 // periodic sweep.
 
 import type { GatewayParts } from '../parts.ts'
-import type { Session } from '../session/session.ts'
+import { type Session, WRITES_IN_WINDOW } from '../session/session.ts'
 import { writeReports } from './accept-status.ts'
 
-/** Limit of writes per node and rate-limit window. At the limit, reports wait for the sweep, which writes the newest. */
-const WRITES_IN_WINDOW = 100
-
-/** Starts a write of queued reports if the node is below its write limit. To be called after each report. */
+/**
+ * Starts a write of queued reports if the node is below its write limit. To be called after each report. At the limit, reports
+ * wait for the sweep, which writes the newest.
+ */
 export function flushReports(parts: GatewayParts, session: Session): void {
   if (session.reports === undefined || session.reports.unwritten.size === 0) return
   if (session.writes < WRITES_IN_WINDOW) startWriting(parts, session)

@@ -20,12 +20,10 @@ import { StoreUnavailableError, type TransactionDecision } from '../../store/sto
 import { getOr, inTenant, type Transaction } from '../../store/transaction.ts'
 import type { GatewayContext } from '../deps.ts'
 import { heldNode } from './held-sessions.ts'
-import type { Session } from './session.ts'
+import { type Session, WRITES_IN_WINDOW } from './session.ts'
 
 /** Requests per transaction. Each compares a volume and at most one node, and a transaction may have 120 operations. */
 const MAX_BATCH = 50
-/** Limit of transactions per node and rate-limit window, shared with its reports. */
-const WRITES_IN_WINDOW = 100
 
 type Configured = readonly Configuration[] | 'superseded'
 

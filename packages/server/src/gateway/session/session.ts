@@ -16,6 +16,9 @@ import type { RawData } from 'ws'
 import type { StreamReader } from '../../ports/node-streams.ts'
 import type { StoredCopyReport } from '../../store/records.ts'
 
+/** Limit of writes for a node in a rate-limit window: of its reports, its volumes and its confirmations together. */
+export const WRITES_IN_WINDOW = 100
+
 /** The part of a WebSocket that the gateway uses. The simulation implements this interface without a network. */
 export interface AgentSocket {
   readonly readyState: number
