@@ -37,8 +37,8 @@ export const TRUST_BUGS: readonly TestedBug[] = [
     edits: [
       agent(
         'state/store-guard.ts',
-        'return isOurs ? { epoch, session, revision, held } : undefined',
-        'return isOurs && held === undefined ? { epoch, session, revision } : undefined',
+        'if (saved === undefined) return undefined',
+        'if (saved?.held !== undefined || saved === undefined) return undefined',
       ),
     ],
     caughtBy: {

@@ -6,7 +6,6 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { join } from 'node:path'
 import {
   branded,
-  decodeOpen,
   encodeOpen,
   type Infer,
   integer,
@@ -17,7 +16,8 @@ import {
 } from '@holdfast/contract'
 import type { Logger } from 'pino'
 import type { RouterIdentity } from '../ports/router.ts'
-import { readIfExists, writeDurably } from '../state/durable-file.ts'
+import { writeDurably } from '../state/durable-file.ts'
+import { readOwnFile } from '../state/read-own-file.ts'
 import { createSaver } from '../state/saver.ts'
 import { makeRouterCertificate, readRouterCertificate } from './router-certificate.ts'
 
@@ -100,10 +100,8 @@ export async function openRouterKeys(
 
 async function readKeys(path: string, own: Enrollment, log: Logger): Promise<KeyFile | undefined> {
   try {
-    const text = await readIfExists(path)
-    if (text === undefined) return undefined
-    const file = decodeOpen(fileShape, JSON.parse(text))
-    if (file.nodeId !== own.nodeId || file.generation !== own.generation) return undefined
+    const file = await readOwnFile(path, fileShape, own)
+    if (file === undefined) return undefined
     createPrivateKey(file.key)
     return file.certificates.every((one) => readRouterCertificate(one)) ? file : undefined
   } catch {

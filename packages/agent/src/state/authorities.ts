@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import {
   branded,
-  decodeOpen,
   encodeOpen,
-  type Infer,
   integer,
   list,
   MAX_AUTHORITIES,
@@ -17,8 +15,9 @@ import {
   string,
 } from '@holdfast/contract'
 import type { Logger } from 'pino'
-import { readIfExists, writeDurably } from './durable-file.ts'
+import { writeDurably } from './durable-file.ts'
 import type { NodeState } from './node-state.ts'
+import { readOwnFile } from './read-own-file.ts'
 import { createSaver } from './saver.ts'
 
 const FILE = 'authorities.json'
@@ -118,17 +117,10 @@ const certificatesOf = (pem: string): readonly string[] => pem.match(CERTIFICATE
 const pinOf = (pem: string): string => `sha256:${hash('sha256', new X509Certificate(pem).raw, 'hex')}`
 
 /** An unreadable file is reported; the server announces its authorities again. */
-async function readLearned(
-  path: string,
-  { nodeId, generation }: Owner,
-  log: Logger,
-): Promise<readonly string[]> {
+async function readLearned(path: string, owner: Owner, log: Logger): Promise<readonly string[]> {
   try {
-    const text = await readIfExists(path)
-    if (text === undefined) return []
-    const file: Infer<typeof fileShape> = decodeOpen(fileShape, JSON.parse(text))
-    const isOurs = file.nodeId === nodeId && file.generation === generation
-    return isOurs ? file.roots.flatMap((one) => readRoot(one, log) ?? []) : []
+    const file = await readOwnFile(path, fileShape, owner)
+    return file?.roots.flatMap((one) => readRoot(one, log) ?? []) ?? []
   } catch (error) {
     log.error({ message: String(error) }, 'authorities on disk are unusable')
     return []

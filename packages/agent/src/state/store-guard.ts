@@ -7,9 +7,7 @@ import {
   type AssignmentId,
   branded,
   type DesiredItem,
-  decodeOpen,
   encodeOpen,
-  type Infer,
   integer,
   type NodeId,
   object,
@@ -19,8 +17,9 @@ import {
 import { judgeShownStore, type SeenStore, type ShownStore } from '@holdfast/core/node'
 import type { Logger } from 'pino'
 import type { DesiredChange } from '../ports/session.ts'
-import { readIfExists, writeDurably } from './durable-file.ts'
+import { writeDurably } from './durable-file.ts'
 import type { NodeState } from './node-state.ts'
+import { readOwnFile } from './read-own-file.ts'
 import { createSaver } from './saver.ts'
 
 const FILE = 'store.json'
@@ -130,18 +129,12 @@ function withoutRemovals(change: DesiredChange, before: DesiredItems): DesiredCh
 }
 
 /** An unreadable file is reported, and the node then remembers nothing. */
-async function readSeen(
-  path: string,
-  { nodeId, generation }: Owner,
-  log: Logger,
-): Promise<SeenStore | undefined> {
+async function readSeen(path: string, owner: Owner, log: Logger): Promise<SeenStore | undefined> {
   try {
-    const text = await readIfExists(path)
-    if (text === undefined) return undefined
-    const saved: Infer<typeof fileShape> = decodeOpen(fileShape, JSON.parse(text))
-    const isOurs = saved.nodeId === nodeId && saved.generation === generation
+    const saved = await readOwnFile(path, fileShape, owner)
+    if (saved === undefined) return undefined
     const { epoch, session, revision, held } = saved
-    return isOurs ? { epoch, session, revision, held } : undefined
+    return { epoch, session, revision, held }
   } catch (error) {
     log.error({ message: String(error) }, 'known store on disk is unusable')
     return undefined
