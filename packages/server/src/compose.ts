@@ -21,7 +21,7 @@ import { composeClientCertificates } from './compose-clients.ts'
 import { composeEndpoints } from './compose-endpoints.ts'
 import { startLoops } from './compose-loops.ts'
 import { type NodeSide, startNodeSide } from './compose-nodes.ts'
-import type { Config } from './config/schema.ts'
+import { type Config, identitiesOf } from './config/schema.ts'
 import { connectEtcd, connectSecretsWriter, readExpiries, readServerTls } from './connect-engines.ts'
 import { createHeadCheck } from './gateway/peers/cluster-proof.ts'
 import { type KnownStoreFile, openKnownStoreFile } from './lifecycle/known-store-file.ts'
@@ -324,7 +324,7 @@ function composeUi({ ui, roles }: Config, log: Logger): AnswerUi | undefined {
 }
 
 /** Whether a role of this process writes to the secrets store; only then the process needs an identity there. */
-const writes = ({ roles }: Config): boolean => roles.includes('api') || roles.includes('controllers')
+const writes = ({ roles }: Config): boolean => identitiesOf(roles).includes('api')
 
 function composeHttp(deps: HttpDeps): FastifyInstance {
   const { config, log, store, probe, endpoints, metrics, nodeSide, isStopping } = deps

@@ -93,8 +93,8 @@ function fittingAim(
 }
 
 /**
- * Whether a replica may stay on its node, which must be able to create its container. A replica with a read-write mount stays with its data, unless residency forbids
- * the node.
+ * Whether a replica may stay on its node, which must be able to create its container. A replica with a read-write mount stays
+ * with its data, unless residency forbids the node.
  */
 function mayStay({ stateful }: DesiredReplicas, { id, nodeId }: Assignment, facts: ReplicaFacts): boolean {
   if (facts.isUncreated?.(id) === true) return false

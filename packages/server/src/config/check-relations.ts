@@ -6,7 +6,7 @@ import { parseRegistryHost } from '@holdfast/core'
 import { classifyAddress } from '../net/address-class.ts'
 import { type ConfigFaultKind, quoteReceived } from './config-fault.ts'
 import { addFault, type Draft, getValue, isTree, placeOf, type Tree } from './draft.ts'
-import { SERVER_ROLES } from './schema.ts'
+import { identitiesOf, SERVER_ROLES } from './schema.ts'
 
 export function checkRelations(draft: Draft, needsIdentities = true): void {
   for (const [section, one, other] of [
@@ -81,10 +81,9 @@ function checkSecretsStore(draft: Draft, needsIdentities: boolean): void {
   const [address, ca] = [read(draft, 'secretsStore.address'), read(draft, 'secretsStore.ca')]
   if (typeof ca === 'string' && typeof address === 'string' && address.startsWith('http:'))
     reject(draft, 'conflict', 'secretsStore.ca', ca, 'https:// in secretsStore.address, or no authority')
-  const roles = needsIdentities ? texts(read(draft, 'roles')) : []
-  const needsApi = roles.includes('api') || roles.includes('controllers')
-  if (needsApi) requireIdentity(draft, 'secretsStore.api', 'roles include api or controllers')
-  if (roles.includes('broker')) requireIdentity(draft, 'secretsStore.broker', 'roles include broker')
+  const needed = needsIdentities ? identitiesOf(texts(read(draft, 'roles'))) : []
+  if (needed.includes('api')) requireIdentity(draft, 'secretsStore.api', 'roles include api or controllers')
+  if (needed.includes('broker')) requireIdentity(draft, 'secretsStore.broker', 'roles include broker')
   const apiRole = read(draft, 'secretsStore.api.roleId')
   if (typeof apiRole !== 'string' || apiRole !== read(draft, 'secretsStore.broker.roleId')) return
   const expected = 'an identity other than secretsStore.api, which may not read'

@@ -35,6 +35,12 @@ import { SHIPPED_REGIONS } from './shipped-regions.ts'
 export const SERVER_ROLES = ['api', 'controllers', 'gateway', 'broker'] as const
 export type ServerRole = (typeof SERVER_ROLES)[number]
 
+/** The identities of the secrets store that these roles need: one writes and never reads, the other is the broker's. */
+export const identitiesOf = (roles: readonly string[]): ('api' | 'broker')[] => [
+  ...(roles.includes('api') || roles.includes('controllers') ? (['api'] as const) : []),
+  ...(roles.includes('broker') ? (['broker'] as const) : []),
+]
+
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 const text = (form: Form, about: string, value?: string): Shape<string> =>

@@ -20,8 +20,8 @@ const OWN_TOKEN: Rules = {
 }
 
 /**
- * What an identity may do with secret ids of its own AppRole: issue one, and look up and destroy one whose value it holds.
- * It cannot list the secret ids of other processes.
+ * An identity may issue a secret id of its own AppRole, and look up and destroy a secret id whose value it knows. It cannot list
+ * the secret ids of other processes.
  */
 function ownSecretIds(identity: string): Rules {
   const role = `auth/approle/role/${identity}`

@@ -99,16 +99,14 @@ function platformWrites(options: PlatformSetUpOptions): readonly (readonly [stri
       { policy: brokerPolicy() },
     ],
     [`token role ${BROKER_IDENTITY}: limits those tokens`, `auth/token/roles/${BROKER_IDENTITY}`, children],
-    [
-      `AppRole ${API_IDENTITY}: secret ids end after at most ${secretIdDays} days`,
-      `auth/approle/role/${API_IDENTITY}`,
-      roleOf(API_IDENTITY, lifetime),
-    ],
-    [
-      `AppRole ${BROKER_IDENTITY}: secret ids end after at most ${secretIdDays} days`,
-      `auth/approle/role/${BROKER_IDENTITY}`,
-      roleOf(BROKER_IDENTITY, lifetime),
-    ],
+    ...[API_IDENTITY, BROKER_IDENTITY].map(
+      (role) =>
+        [
+          `AppRole ${role}: secret ids end after at most ${secretIdDays} days`,
+          `auth/approle/role/${role}`,
+          roleOf(role, lifetime),
+        ] as const,
+    ),
   ]
 }
 

@@ -3,7 +3,7 @@
 
 import { expiryStage, wholeDays } from '../../config/certificate-files.ts'
 import type { LiveSecrets } from '../../config/live-secrets.ts'
-import type { Config } from '../../config/schema.ts'
+import { identitiesOf } from '../../config/schema.ts'
 import { withSecretId } from '../../connect-engines.ts'
 import { checkSecretId, type RenewalDeps, type SecretIdCheck } from './renew-secret-id.ts'
 import { openSecretIdFile } from './secret-id-file.ts'
@@ -29,7 +29,8 @@ export interface Kept extends RenewalDeps {
 }
 
 export function keepSecretIds(secrets: LiveSecrets, log: KeeperLog): SecretIdKeeper {
-  const kept = usedIdentities(secrets.config).flatMap((identity) => keptIdentity(identity, secrets))
+  // The identities of the roles of this process: another process may use the same configuration for other roles.
+  const kept = identitiesOf(secrets.config.roles).flatMap((identity) => keptIdentity(identity, secrets))
   const keeper = createSecretIdKeeper(kept, log)
   const check = (): void => void keeper.check()
   return {
@@ -39,12 +40,6 @@ export function keepSecretIds(secrets: LiveSecrets, log: KeeperLog): SecretIdKee
       setInterval(check, CHECK_MS).unref()
     },
   }
-}
-
-/** The identities of the roles of this process: another process may use the same configuration for other roles. */
-function usedIdentities({ roles }: Config): ('api' | 'broker')[] {
-  const writes = roles.includes('api') || roles.includes('controllers')
-  return [...(writes ? (['api'] as const) : []), ...(roles.includes('broker') ? (['broker'] as const) : [])]
 }
 
 function keptIdentity(identity: 'api' | 'broker', { config, useSecretId }: LiveSecrets): Kept[] {
