@@ -22,7 +22,7 @@ import { nameUpstream, peerCertificates, peerListener, safeTransport } from './p
 import { DRAW_POOL, FORWARD_POOL, POOL_HEADER, READ_POOL, withoutCanary } from './split-pools.ts'
 import { AWAY_ROOM, ROOMS, upstreamFile } from './upstream-files.ts'
 
-export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json }
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 export interface CaddyConfig {
   readonly text: string
@@ -54,6 +54,11 @@ const OTHERS = [1, 2, 3]
 const UNREACHED = '^dial '
 /** The same by TLS: nothing answered, or not the router that this node knows. */
 const UNREACHED_BY_TLS = '^(dial |tls: failed to verify certificate)'
+/** Errors of Go's HTTP client after which not one byte of a response had arrived on a connection that was made. */
+const UNANSWERED = [
+  '^(net/http: HTTP/1.x transport connection broken: |readLoopPeekFailLocked: )*',
+  '(EOF|http: server closed idle connection|(read|write) tcp .*: (connection reset by peer|broken pipe))$',
+].join('')
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 
@@ -215,8 +220,9 @@ function proxyByLine(
     const choices = [...inTurn, ...OTHERS.map((place) => [place + at * room])]
     return choices.map((places) => proxyTo(places, transport))
   })
-  const unreached = transports.some(({ tls }) => tls !== undefined) ? UNREACHED_BY_TLS : UNREACHED
-  const handle = [...before, tries.reduceRight((then, first) => ifGone(first, then, unreached))]
+  const unreached = failedWith(transports.some(({ tls }) => tls !== undefined) ? UNREACHED_BY_TLS : UNREACHED)
+  const mayContinue = kind === 'here' ? [unreached] : [unreached, CLOSED_BY_ROUTER]
+  const handle = [...before, tries.reduceRight((then, first) => ifFailed(first, mayContinue, then))]
   return { match: [{ vars_regexp: { upstream: { name: 'place', pattern } } }], handle }
 }
 
@@ -229,13 +235,25 @@ const proxyTo = (places: readonly number[], { headers = {}, ...transport }: Tran
   ...headers,
 })
 
+const failedWith = (pattern: string) => ({ vars_regexp: { '{http.error.message}': { pattern } } })
+
 /**
- * Tries the next upstream only if no connection to the first could be made: a request that was sent is never sent again.
- * Caddy's built-in retries are not used, because they could choose the same dead replica repeatedly.
+ * Another router that is reloaded or ends closes connections without an answer. A container that does so is not meant: its
+ * router answers with 502. A GET or HEAD without a body may be sent to a router again, as RFC 9110 9.2.2 allows.
  */
-function ifGone(first: Json, then: Json, pattern: string): Json {
-  const unreached = { vars_regexp: { '{http.error.message}': { pattern } } }
-  const errors = { routes: [{ match: [unreached], handle: [then] }, { handle: [FAILED] }] }
+const CLOSED_BY_ROUTER = {
+  method: ['GET', 'HEAD'],
+  header: { 'Content-Length': null, 'Transfer-Encoding': null },
+  ...failedWith(UNANSWERED),
+}
+
+/**
+ * Tries the next upstream if the first failed in one of these ways. A request that may have been processed is not sent
+ * again, except by `CLOSED_BY_ROUTER`. Caddy's built-in retries are not used, because they could choose the same dead replica
+ * repeatedly.
+ */
+function ifFailed(first: Json, ways: readonly Json[], then: Json): Json {
+  const errors = { routes: [{ match: ways, handle: [then] }, { handle: [FAILED] }] }
   return { handler: 'subroute', routes: [{ handle: [first] }], errors }
 }
 
