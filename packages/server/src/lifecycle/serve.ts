@@ -7,6 +7,7 @@ import { composeServer, type Server, type UnusableStore } from '../compose.ts'
 import { followSecrets } from '../config/live-secrets.ts'
 import type { LoadedConfig } from '../config/load-config.ts'
 import type { Config } from '../config/schema.ts'
+import { listenAt } from '../net/limit-connections.ts'
 import { withoutTaint } from '../ports/taint.ts'
 import { RestoredStoreError } from '../store/restored.ts'
 import { drain } from './drain.ts'
@@ -91,7 +92,7 @@ export async function serve(initial: Config, load: () => LoadedConfig): Promise<
   }
   process.on('SIGHUP', () => void starting.then(reloadAll).catch(() => {}))
   server = await starting
-  await server.http.listen({ host: initial.listen.host, port: initial.listen.port })
+  await server.http.listen(listenAt(initial.listen))
   log.info({ address: initial.publicUrl }, 'serving')
   const checkCertificates = createCertificateWatch({
     config: () => reload.config,

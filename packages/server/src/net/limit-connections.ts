@@ -14,6 +14,19 @@ export interface ConnectionLimits {
   onRefused(address: string): void
 }
 
+/**
+ * Connections that wait until the process accepts them. With Node's default of 511 a burst of connections fills the queue, and
+ * the kernel drops the connections of every client, which try again only after one second and then three. Linux uses at most
+ * `net.core.somaxconn`, by default 4096.
+ */
+const BACKLOG = 4_096
+
+export const listenAt = ({ host, port }: { readonly host: string; readonly port: number }) => ({
+  host,
+  port,
+  backlog: BACKLOG,
+})
+
 export function limitConnections(server: Server | TlsServer, limits: ConnectionLimits): void {
   server.maxConnections = limits.maxConnections
   server.on('drop', (dropped) => limits.onRefused(dropped?.remoteAddress ?? ''))

@@ -4,6 +4,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { composeServer } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
+import { listenAt } from '@holdfast/server/net/limit-connections'
 import pino from 'pino'
 import type { Health, ToServer } from './server-protocol.ts'
 
@@ -59,7 +60,7 @@ async function serve(settings: string): Promise<void> {
   if (!loaded.ok) throw new Error(JSON.stringify(loaded.faults))
   const log = pino({ level: 'info', base: null }, { write: keepErrors })
   const server = await composeServer(loaded.config, log)
-  await server.http.listen(loaded.config.listen)
+  await server.http.listen(listenAt(loaded.config.listen))
   delays.enable()
   stalls.reset()
   process.send?.({ kind: 'ready' })

@@ -5,6 +5,7 @@ import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
 import type { Config } from '@holdfast/server/config/schema'
 import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { listenAt } from '@holdfast/server/net/limit-connections'
 import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { openStore } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
@@ -90,7 +91,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const log = options.log ?? pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
   const platformToken = await firstToken(config, log)
   const server = await composeServer(config, log)
-  await server.http.listen(config.listen)
+  await server.http.listen(listenAt(config.listen))
   const baseUrl = config.publicUrl
   const api = (token = platformToken) => createApiClient(baseUrl, token)
   const { reference } = await registry.pushSampleImage(uniqueRepository(), '1.0')
@@ -143,7 +144,7 @@ export async function startReplica(
   const { tls: _own, ...shared } = platform.config.listen
   const listen = { ...shared, host, port, drainSeconds: 0, ...(tls === undefined ? {} : { tls }) }
   const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
-  await server.http.listen({ host, port })
+  await server.http.listen(listenAt({ host, port }))
   return {
     baseUrl,
     server,
