@@ -11,6 +11,7 @@ import { openApiDocument } from './api/pages/open-api.ts'
 import { openPages } from './api/pages/pages.ts'
 import { createAuthenticate, isLiveCaller } from './api/request/authenticate.ts'
 import { createFailedAttempts } from './api/request/failed-attempts.ts'
+import { createHoldBack } from './api/request/hold-back.ts'
 import { createRateLimit } from './api/request/rate-limit.ts'
 import { metricsEndpoint } from './api/routes/metrics.ts'
 import { createExecUpgrades, type ExecUpgrades } from './api/streams/exec-upgrade.ts'
@@ -346,6 +347,7 @@ function composeHttp(deps: HttpDeps): FastifyInstance {
     gate: {
       authenticate: createAuthenticate(store, clock),
       rateLimit: createRateLimit(config.rates, clock),
+      holdBack: createHoldBack(),
       findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
       isLive: (caller) => isLiveCaller(store, caller),

@@ -155,7 +155,8 @@ export const requestCodes = {
     why: 'This token, all tokens of this tenant together, or this address sent too many requests in a short time.',
     doc: markdown(
       'Requests are limited per token and per tenant. Attempts with a join token, an exec ticket or a sign-in are limited',
-      'per address, and only those whose credential is not valid. The request was not processed.',
+      'per address, and only those whose credential is not valid. The request was not processed. A request that reads more',
+      'than 100 events or audit entries counts as one request for each 100. The rejection is sent after a second.',
       '',
       '**What to do.** Wait as long as the `Retry-After` header says, then send requests more slowly. To follow changes,',
       'read `GET /api/v1/events/stream` instead of polling.',

@@ -16,6 +16,8 @@ export interface ApiRequest {
   readonly ifMatch?: string
   readonly idempotencyKey?: string
   readonly lastEventId?: string
+  /** Counts the request as so many more against the rates of its caller. */
+  charge(requests: number): void
 }
 
 export interface ApiResponse {

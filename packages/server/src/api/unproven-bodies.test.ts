@@ -28,7 +28,8 @@ const enroll: OpenEndpoint = {
 async function openServer(): Promise<number> {
   const gate: HttpServerOptions['gate'] = {
     authenticate: async () => Promise.reject(new Error('not asked')),
-    rateLimit: () => 0,
+    rateLimit: { admit: () => 0, charge: () => {} },
+    holdBack: async () => {},
     findTenant: () => undefined,
     fresh: async () => {},
     isLive: () => true,

@@ -32,6 +32,7 @@ export async function startUnstripped(deps: DeploymentDeps): Promise<UnstrippedS
         { requestsPerMinute: 1_000_000, burst: 1_000_000, tenantMultiple: 1 },
         clock,
       ),
+      holdBack: async () => {},
       findTenant: (idOrName) => findTenant(store, idOrName),
       fresh: () => store.fresh(),
       isLive: (caller) => isLiveCaller(store, caller),

@@ -8,6 +8,7 @@ import type { ApiRequest, DescribedEndpoint, Endpoint, OpenEndpoint } from '../e
 import type { RejectedResponse } from '../reply.ts'
 import { type Authenticate, type Credential, SAME_ORIGIN, type SentCredentials } from './authenticate.ts'
 import { type ChosenTenant, chooseTenant } from './choose-tenant.ts'
+import type { HoldBack } from './hold-back.ts'
 import { readQuery } from './query-parameters.ts'
 import type { RateLimit } from './rate-limit.ts'
 
@@ -21,6 +22,7 @@ export interface RequestHead {
 export interface Gate {
   authenticate: Authenticate
   rateLimit: RateLimit
+  holdBack: HoldBack
   /** The tenant with an id or name; undefined if there is none. */
   findTenant(idOrName: string): TenantId | undefined
   /** Brings the data that `findTenant` reads up to date. */
@@ -41,15 +43,18 @@ export async function identify(gate: Gate, head: RequestHead): Promise<Admission
   const credential = await gate.authenticate(credentialsOf(head.headers))
   if ('code' in credential) return stop(credential, { 'www-authenticate': 'Bearer realm="holdfast"' })
   const { token, signIn } = credential
-  // Browsers have a bucket of their own, so that an open dashboard does not slow down scripts with the same token.
-  const waitSeconds = gate.rateLimit(
-    signIn === undefined ? token.id : `${token.id} in browsers`,
-    token.tenant,
-  )
-  if (waitSeconds > 0) return { ok: false, rejected: limited('Authorization', waitSeconds) }
+  const waitSeconds = gate.rateLimit.admit(bucketOf(credential), token.tenant)
+  if (waitSeconds > 0) {
+    await gate.holdBack(token.tenant)
+    return { ok: false, rejected: limited('Authorization', waitSeconds) }
+  }
   if (signIn !== undefined) gate.noteUse(signIn)
   return { ok: true, value: credential }
 }
+
+/** Browsers have a bucket of their own, so that an open dashboard does not slow down scripts with the same token. */
+const bucketOf = ({ token, signIn }: Credential): string =>
+  signIn === undefined ? token.id : `${token.id} in browsers`
 
 /** The headers of a request from which its caller is known. */
 export const credentialsOf = (headers: RequestHead['headers']): SentCredentials =>
@@ -100,7 +105,9 @@ export async function admitRequest(
     requestId: head.requestId,
     ...defined({ signIn }),
   }
-  return { ok: true, value: { caller, params: head.params, query: query.query, ...headers } }
+  const charge = (requests: number): void =>
+    gate.rateLimit.charge(bucketOf(credential), credential.token.tenant, requests)
+  return { ok: true, value: { caller, params: head.params, query: query.query, charge, ...headers } }
 }
 
 /** The cache is refreshed before an administrator gets a 404: another server replica may have just created the tenant. */

@@ -40,7 +40,7 @@ export function createMalformedRequests(publicUrl: string): MalformedRequests {
     handle(error, socket) {
       if (ending.has(socket)) return
       ending.add(socket)
-      if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy()
+      if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) socket.destroy()
       else if (!hasUnanswered(socket)) endGently(socket, responseText(error.code, publicUrl))
     },
   }

@@ -16,11 +16,15 @@ interface Bucket {
   at: number
 }
 
-/**
- * Returns the number of seconds until a request with this API token of this tenant is allowed; 0 if a request is allowed
- * now. A rejected request counts against neither.
- */
-export type RateLimit = (token: string, tenant: string) => number
+export interface RateLimit {
+  /**
+   * Returns the number of seconds until a request with this API token of this tenant is allowed; 0 if a request is allowed
+   * now. A rejected request counts against neither.
+   */
+  admit(token: string, tenant: string): number
+  /** Counts an admitted request as so many more: it was known only later how much it costs. */
+  charge(token: string, tenant: string, requests: number): void
+}
 
 const MAX_BUCKETS = 50_000
 
@@ -30,14 +34,22 @@ export function createRateLimit(
 ): RateLimit {
   const ofTokens = createBuckets(requestsPerMinute, burst)
   const ofTenants = createBuckets(requestsPerMinute * tenantMultiple, burst * tenantMultiple)
-  return (token, tenant) => {
+  const bucketsOf = (token: string, tenant: string): readonly [Bucket, Bucket] => {
     const now = clock.now()
-    const [own, shared] = [ofTokens.fill(token, now), ofTenants.fill(tenant, now)]
-    const waitSeconds = Math.max(ofTokens.waitSeconds(own), ofTenants.waitSeconds(shared))
-    if (waitSeconds > 0) return waitSeconds
-    own.level -= 1
-    shared.level -= 1
-    return 0
+    return [ofTokens.fill(token, now), ofTenants.fill(tenant, now)]
+  }
+  const charge: RateLimit['charge'] = (token, tenant, requests) => {
+    for (const bucket of bucketsOf(token, tenant)) bucket.level -= requests
+  }
+  return {
+    admit(token, tenant) {
+      const [own, shared] = bucketsOf(token, tenant)
+      const waitSeconds = Math.max(ofTokens.waitSeconds(own), ofTenants.waitSeconds(shared))
+      if (waitSeconds > 0) return waitSeconds
+      charge(token, tenant, 1)
+      return 0
+    },
+    charge,
   }
 }
 

@@ -3,6 +3,7 @@
 import { auditEntryShape, eventPageShape, pageShape, string } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { done, type Outcome, refused } from '../../operations/caller.ts'
+import { chargedReads } from '../../operations/events/charged-reads.ts'
 import { readEventCursor } from '../../operations/events/event-cursor.ts'
 import { followEvents } from '../../operations/events/follow-events.ts'
 import { listAudit } from '../../operations/events/list-audit.ts'
@@ -22,10 +23,11 @@ export function activityEndpoints(store: Store, clock: Clock): Endpoint[] {
         'List events: the newest, those after a cursor, or the newest before one, also between two times. A response examines at most 2,000 events; if older ones were not examined, pass `earlierCursor` as `before`. Events are kept for 30 days, at most 10,000; `truncated` is set if `after` is older',
       query: ['type', 'subject', 'severity', 'since', 'until', 'after', 'before', 'limit'],
       shape: eventPageShape,
-      run: ({ caller, query }) => {
+      run: ({ caller, query, charge }) => {
         const { limit, after, before, type, subject, severity } = query
         const times = readTimeRange(query, clock.now())
-        return listEvents(store, caller.tenant, { limit, after, before, type, subject, severity, times })
+        const reads = chargedReads(store, charge)
+        return listEvents(reads, caller.tenant, { limit, after, before, type, subject, severity, times })
       },
     }),
     endpoint('GET', '/api/v1/events/stream', {
@@ -47,10 +49,10 @@ export function activityEndpoints(store: Store, clock: Clock): Endpoint[] {
       summary:
         'List audit entries, newest first or oldest first, between two times and about one subject; kept for 30 days, at most 10,000 of each kind: writes, accesses, counted reads. A page may be short although `nextCursor` is set, because a response reads at most 2,000 entries',
       shape: pageShape(auditEntryShape),
-      run: ({ caller, query }) => {
+      run: ({ caller, query, charge }) => {
         const { limit, cursor, subject, auditSort: sort } = query
         const times = readTimeRange(query, clock.now())
-        return listAudit(store, caller.tenant, { limit, cursor, subject, sort, times })
+        return listAudit(chargedReads(store, charge), caller.tenant, { limit, cursor, subject, sort, times })
       },
     }),
   ]

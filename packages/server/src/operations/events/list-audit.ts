@@ -7,6 +7,7 @@ import { AUDIT_COLLECTIONS } from '../../store/records.ts'
 import type { Store } from '../../store/store.ts'
 import { done, type Outcome, refused } from '../caller.ts'
 import { encodeCursor, type Page, type PageRequest, readCursor } from '../page.ts'
+import type { HistoryReads } from './charged-reads.ts'
 import type { TimeRange } from './time-range.ts'
 
 export interface AuditQuery extends PageRequest {
@@ -20,7 +21,7 @@ const CHUNK = 100
 const MAX_READ = 2_000
 
 export async function listAudit(
-  store: Store,
+  store: HistoryReads,
   tenant: TenantId,
   query: AuditQuery,
 ): Promise<Outcome<Page<AuditEntry>>> {

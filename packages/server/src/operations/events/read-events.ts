@@ -11,8 +11,8 @@ import {
 } from '@holdfast/contract'
 import { reject } from '@holdfast/core'
 import { events } from '../../store/records.ts'
-import type { Store } from '../../store/store.ts'
 import { done, type Outcome, refused } from '../caller.ts'
+import type { HistoryReads } from './charged-reads.ts'
 import {
   type EventFilter,
   isAfter,
@@ -35,7 +35,7 @@ export interface EventQuery extends EventFilter {
 
 /** Lists the events after `after`, the events before `before`, or the newest events; always oldest first. */
 export async function listEvents(
-  store: Store,
+  store: HistoryReads,
   tenant: TenantId,
   query: EventQuery,
 ): Promise<Outcome<EventPage>> {
@@ -62,7 +62,7 @@ export async function listEvents(
 }
 
 async function listForward(
-  store: Store,
+  store: HistoryReads,
   positions: readonly PlacedEvent[],
   query: EventQuery,
 ): Promise<EventPage> {
@@ -72,7 +72,7 @@ async function listForward(
 
 /** Lists the newest matching events. `earlierCursor` is the position before which events were not scanned. */
 async function listBackward(
-  store: Store,
+  store: HistoryReads,
   past: readonly PlacedEvent[],
   query: EventQuery,
 ): Promise<EventPage> {
@@ -84,7 +84,7 @@ async function listBackward(
   }
 }
 
-async function findMatching(store: Store, positions: readonly PlacedEvent[], query: EventQuery) {
+async function findMatching(store: HistoryReads, positions: readonly PlacedEvent[], query: EventQuery) {
   const found: ListedEvent[] = []
   const scanned = await scanEvents(store, positions, (event, { cursor }) => {
     if (matchesFilter(event, query) && isWithin(event.time, query.times ?? {}))
