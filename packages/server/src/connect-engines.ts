@@ -140,7 +140,9 @@ export async function withSecretId<T>(
       destroy: (of) => client.within((signal) => destroySecretId(client, role, of, signal)),
     })
   } finally {
-    await client.within((signal) => client.call({ method: 'POST', path: 'auth/token/revoke-self', signal }))
+    // Without a login there is no token, and a call would only try to log in once more.
+    if (client.logins() > 0)
+      await client.within((signal) => client.call({ method: 'POST', path: 'auth/token/revoke-self', signal }))
     client.close()
   }
 }

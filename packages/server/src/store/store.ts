@@ -3,6 +3,7 @@
 
 import { type AuditEntry, asTransactionId, type TenantId } from '@holdfast/contract'
 import { sleep } from '../lib/sleep.ts'
+import { inSlices } from '../lib/slices.ts'
 import type { Clock, IdSource } from '../ports/clock.ts'
 import type { KeyValue, KeyValueEngine, OperationResult } from '../ports/key-value.ts'
 import { type Cache, startCache } from './cache/cache.ts'
@@ -289,9 +290,19 @@ async function readValues<T>(
     const { results } = await withEngineDeadline(until, retryUntil(ask, until, 'repeatable')).catch(
       asUnavailable,
     )
-    for (const result of results) values.push(recordOf(result))
+    values.push(...(await inSlices(mapEach(results, recordOf))))
   }
   return values
+}
+
+/** Decoding a hundred records takes milliseconds, in which no other request would be served. */
+function* mapEach<From, To>(all: readonly From[], map: (one: From) => To): Generator<undefined, To[]> {
+  const mapped: To[] = []
+  for (const one of all) {
+    mapped.push(map(one))
+    yield
+  }
+  return mapped
 }
 
 function readable<T>(
