@@ -28,7 +28,7 @@ import {
 } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
-import type { Bug } from './seeded-bugs/bug.ts'
+import type { Bug, ScriptKind } from './seeded-bugs/bug.ts'
 import { BUGS } from './seeded-bugs/bugs.ts'
 import { bundleWorker } from './seeded-bugs/bundle-worker.ts'
 import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
@@ -44,6 +44,28 @@ interface Found {
   readonly message: string
   /** Number of simulation seeds that ran until the seeded bug was found. */
   readonly ran: number
+}
+
+/** Seeds after a number, from the first one on, with a distance. */
+interface SeedRange {
+  readonly before: number
+  readonly first: number
+  readonly step: number
+}
+
+const among = (first: number, step: number): SeedRange => ({ before: 0, first, step })
+const after = (before: number): SeedRange => ({ before, first: 1, step: 1 })
+const ALL_SEEDS = after(0)
+const SEEDS_OF: { readonly [kind in ScriptKind]: SeedRange } = {
+  volumes: among(VOLUME_EVERY, VOLUME_EVERY),
+  jobs: among(FIRST_JOB_SEED, JOB_EVERY),
+  'many jobs': after(FIRST_MANY_JOBS_SEED),
+  scaling: among(FIRST_SCALING_SEED, SCALING_EVERY),
+  canaries: among(FIRST_CANARY_SEED, CANARY_EVERY),
+  networks: among(FIRST_NETWORK_SEED, NETWORK_EVERY),
+  failures: after(FIRST_FAILURE_SEED),
+  'store cuts': after(FIRST_STORE_CUT_SEED),
+  creations: after(FIRST_CREATION_SEED),
 }
 
 const { values, positionals } = parseArgs({
@@ -124,34 +146,9 @@ async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
   return undefined
 }
 
-function* seedsFor(bug: Bug): Generator<number> {
-  const { before, first, step } = rangeFor(bug)
+function* seedsFor({ scripts }: Bug): Generator<number> {
+  const { before, first, step } = scripts === undefined ? ALL_SEEDS : SEEDS_OF[scripts]
   for (let seed = first; seed <= most; seed += step) yield before + seed
-}
-
-/** The seeds that can find the bug: those after a number, from the first one on, with a distance. */
-function rangeFor(bug: Bug) {
-  const {
-    inVolumes,
-    inJobs,
-    inManyJobs,
-    inScaling,
-    inCanaries,
-    inNetworks,
-    inFailures,
-    inStoreCuts,
-    inCreations,
-  } = bug
-  if (inJobs === true) return { before: 0, first: FIRST_JOB_SEED, step: JOB_EVERY }
-  if (inScaling === true) return { before: 0, first: FIRST_SCALING_SEED, step: SCALING_EVERY }
-  if (inCanaries === true) return { before: 0, first: FIRST_CANARY_SEED, step: CANARY_EVERY }
-  if (inNetworks === true) return { before: 0, first: FIRST_NETWORK_SEED, step: NETWORK_EVERY }
-  if (inManyJobs === true) return { before: FIRST_MANY_JOBS_SEED, first: 1, step: 1 }
-  if (inStoreCuts === true) return { before: FIRST_STORE_CUT_SEED, first: 1, step: 1 }
-  if (inCreations === true) return { before: FIRST_CREATION_SEED, first: 1, step: 1 }
-  if (inFailures === true) return { before: FIRST_FAILURE_SEED, first: 1, step: 1 }
-  const step = inVolumes === true ? VOLUME_EVERY : 1
-  return { before: 0, first: step, step }
 }
 
 /** Finds a broken invariant that is listed for the seeded bug. Other broken invariants do not prove that it was found. */

@@ -6,25 +6,21 @@ export interface Bug {
   readonly name: string
   readonly edits: readonly Edit[]
   readonly seenBy: readonly string[]
-  /** Whether only seeds with volumes can find the bug. */
-  readonly inVolumes?: boolean
-  /** Whether only seeds with jobs can find the bug. */
-  readonly inJobs?: boolean
-  /** Whether only the scripts with many jobs can find the bug. */
-  readonly inManyJobs?: boolean
-  /** Whether only seeds with scaling policies can find the bug. */
-  readonly inScaling?: boolean
-  /** Whether only seeds with canaries can find the bug. */
-  readonly inCanaries?: boolean
-  /** Whether only seeds with networks can find the bug. */
-  readonly inNetworks?: boolean
-  /** Whether only the scripts of failures can find the bug. */
-  readonly inFailures?: boolean
-  /** Whether only the scripts of servers that lose the store for minutes can find the bug. */
-  readonly inStoreCuts?: boolean
-  /** Whether only the scripts of machines that cannot create containers can find the bug. */
-  readonly inCreations?: boolean
+  /** The only scripts that can find the bug; absent if any script can. */
+  readonly scripts?: ScriptKind
 }
+
+/** Scripts with jobs, policies or the like; those of failures, of cut stores and of failing creations are numbered apart. */
+export type ScriptKind =
+  | 'volumes'
+  | 'jobs'
+  | 'many jobs'
+  | 'scaling'
+  | 'canaries'
+  | 'networks'
+  | 'failures'
+  | 'store cuts'
+  | 'creations'
 
 export const core = (file: string, find: string, replace: string): Edit => ({
   file: `packages/core/src/${file}`,

@@ -2,7 +2,7 @@
 
 import { type Bug, core } from './bug.ts'
 
-const BUGS: readonly Omit<Bug, 'inCanaries'>[] = [
+const BUGS: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'replicas of a canary counted as replicas of the deployment',
     edits: [
@@ -71,4 +71,4 @@ const BUGS: readonly Omit<Bug, 'inCanaries'>[] = [
   },
 ]
 
-export const CANARY_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, inCanaries: true }))
+export const CANARY_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, scripts: 'canaries' }))

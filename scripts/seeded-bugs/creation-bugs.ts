@@ -2,7 +2,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 
-const BUGS: readonly Omit<Bug, 'inCreations'>[] = [
+const BUGS: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'filter on nodes that could not create a container missing',
     edits: [core('scheduling/filters/index.ts', '  creation,\n', '')],
@@ -38,4 +38,4 @@ const BUGS: readonly Omit<Bug, 'inCreations'>[] = [
   },
 ]
 
-export const CREATION_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, inCreations: true }))
+export const CREATION_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, scripts: 'creations' }))

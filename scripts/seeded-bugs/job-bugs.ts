@@ -14,7 +14,7 @@ export const JOB_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['one-job-container'],
-    inJobs: true,
+    scripts: 'jobs',
   },
   {
     name: 'a job is started elsewhere while its node is unreachable and has not failed',
@@ -26,13 +26,13 @@ export const JOB_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['one-job-container'],
-    inJobs: true,
+    scripts: 'jobs',
   },
   {
     name: 'the logs of finished jobs are not listed for their node',
     edits: [server('gateway/desired/send-desired.ts', 'record.last ?? []', 'record.current ?? []')],
     seenBy: ['job-logs'],
-    inManyJobs: true,
+    scripts: 'many jobs',
   },
   {
     name: 'retries of a job are not limited',
@@ -44,7 +44,7 @@ export const JOB_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['job-attempts'],
-    inJobs: true,
+    scripts: 'jobs',
   },
   {
     name: 'the slot of a job is not freed at its end',
@@ -56,7 +56,7 @@ export const JOB_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['job-ends'],
-    inJobs: true,
+    scripts: 'jobs',
   },
   {
     name: 'a container that runs once is started again',
@@ -68,6 +68,6 @@ export const JOB_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['job-attempts', 'job-ends', 'one-job-container'],
-    inJobs: true,
+    scripts: 'jobs',
   },
 ]

@@ -2,7 +2,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 
-const BUGS: readonly Omit<Bug, 'inNetworks'>[] = [
+const BUGS: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'a workload is placed on a node without its network',
     edits: [
@@ -52,4 +52,4 @@ const BUGS: readonly Omit<Bug, 'inNetworks'>[] = [
   },
 ]
 
-export const NETWORK_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, inNetworks: true }))
+export const NETWORK_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, scripts: 'networks' }))

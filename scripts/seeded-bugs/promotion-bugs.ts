@@ -3,7 +3,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 
-const bugs: readonly Omit<Bug, 'inFailures'>[] = [
+const bugs: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'promotion of half a group',
     edits: [
@@ -140,4 +140,4 @@ const bugs: readonly Omit<Bug, 'inFailures'>[] = [
   },
 ]
 
-export const PROMOTION_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inFailures: true }))
+export const PROMOTION_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, scripts: 'failures' }))

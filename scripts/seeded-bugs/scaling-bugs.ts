@@ -7,7 +7,7 @@ export const SCALING_BUGS: readonly Bug[] = [
     name: 'replicas are removed before the delay of their policy is over',
     edits: [core('scaling/scaling-window.ts', '|| now - since < delayMs) return', ') return')],
     seenBy: ['scaling-delay'],
-    inScaling: true,
+    scripts: 'scaling',
   },
   {
     name: 'a scaling policy adds replicas during a rollout',
@@ -19,7 +19,7 @@ export const SCALING_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['scaling-holds'],
-    inScaling: true,
+    scripts: 'scaling',
   },
   {
     name: 'draining node of a moved replica not compared on write',
@@ -31,6 +31,6 @@ export const SCALING_BUGS: readonly Bug[] = [
       ),
     ],
     seenBy: ['no-more-than-desired'],
-    inScaling: true,
+    scripts: 'scaling',
   },
 ]

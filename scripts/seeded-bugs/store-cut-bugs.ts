@@ -2,7 +2,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 
-const BUGS: readonly Omit<Bug, 'inStoreCuts'>[] = [
+const BUGS: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'a gateway that is cut off from the store keeps its sessions',
     edits: [
@@ -27,4 +27,4 @@ const BUGS: readonly Omit<Bug, 'inStoreCuts'>[] = [
   },
 ]
 
-export const STORE_CUT_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, inStoreCuts: true }))
+export const STORE_CUT_BUGS: readonly Bug[] = BUGS.map((bug) => ({ ...bug, scripts: 'store cuts' }))

@@ -2,7 +2,7 @@
 
 import { type Bug, core, server } from './bug.ts'
 
-const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
+const bugs: readonly Omit<Bug, 'scripts'>[] = [
   {
     name: 'writer claim deleted before its agent confirmed the removal',
     edits: [
@@ -83,4 +83,4 @@ const bugs: readonly Omit<Bug, 'inVolumes'>[] = [
   },
 ]
 
-export const VOLUME_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, inVolumes: true }))
+export const VOLUME_BUGS: readonly Bug[] = bugs.map((bug) => ({ ...bug, scripts: 'volumes' }))
