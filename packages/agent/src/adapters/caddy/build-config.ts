@@ -239,11 +239,12 @@ const failedWith = (pattern: string) => ({ vars_regexp: { '{http.error.message}'
 
 /**
  * Another router that is reloaded or ends closes connections without an answer. A container that does so is not meant: its
- * router answers with 502. A GET or HEAD without a body may be sent to a router again, as RFC 9110 9.2.2 allows.
+ * router answers with 502. A GET or HEAD without a body may be sent to a router again, as RFC 9110 9.2.2 allows. By HTTP/2 a body
+ * may have no length, but it has a type.
  */
 const CLOSED_BY_ROUTER = {
   method: ['GET', 'HEAD'],
-  header: { 'Content-Length': null, 'Transfer-Encoding': null },
+  header: { 'Content-Length': null, 'Transfer-Encoding': null, 'Content-Type': null },
   ...failedWith(UNANSWERED),
 }
 

@@ -90,6 +90,7 @@ const ONCE: [string, () => Promise<number>][] = [
   ['POST without a body', () => send('POST')],
   ['DELETE', () => send('DELETE')],
   ['GET with a body', () => send('GET', { 'content-length': '4' }, 'find')],
+  ['GET with the type of a body', () => send('GET', { 'content-type': 'application/json' })],
   ['GET with a body of unknown length', () => send('GET', { 'transfer-encoding': 'chunked' }, 'find')],
 ]
 test.each(ONCE)('a %s is not sent again', async (_, sendOne) => {
