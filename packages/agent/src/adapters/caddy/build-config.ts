@@ -41,13 +41,18 @@ const HOPS = ['1', '2', '3'] as const
 const FORWARDED = ['X-Forwarded-For', 'X-Forwarded-Proto', 'X-Forwarded-Host']
 /** Delay before a reload closes upgraded connections such as WebSockets; without a delay, it closes them at once. */
 const STREAMS_STAY = '1h'
-/** Connections to replicas on this node. The short timeout lets Caddy soon try another replica if a replica is gone. */
+/** Connections to replicas on this node. The short timeout lets Caddy soon try another replica if one is gone. */
 const HERE: Transport = { protocol: 'http', dial_timeout: '500ms' }
 /**
  * Connections to other nodes: a new connection for each request. On a reused connection Caddy would notice only after
  * minutes that the other node is gone, and a request that was already sent must not be sent to a third node.
  */
 export const AWAY: Transport = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
+/**
+ * The timeout of the last attempt. If every address fails, they are rather busy than gone: the kernel of a busy machine drops the
+ * packet that opens a connection, and the sender repeats it only after a second.
+ */
+const LAST_DIAL = '3s'
 /** Positions in an upstream line that Caddy tries, in this order, after the chosen upstream was unreachable. */
 const OTHERS = [1, 2, 3]
 /** Errors after which no byte of a request was sent: nothing answered. */
@@ -218,11 +223,14 @@ function proxyByLine(
   const tries = transports.flatMap((transport, at) => {
     const inTurn = at === 0 ? [all] : []
     const choices = [...inTurn, ...OTHERS.map((place) => [place + at * room])]
-    return choices.map((places) => proxyTo(places, transport))
+    return choices.map((places) => ({ places, transport }))
   })
+  const proxies = tries.map(({ places, transport }, at) =>
+    proxyTo(places, at === tries.length - 1 ? { ...transport, dial_timeout: LAST_DIAL } : transport),
+  )
   const unreached = failedWith(transports.some(({ tls }) => tls !== undefined) ? UNREACHED_BY_TLS : UNREACHED)
   const mayContinue = kind === 'here' ? [unreached] : [unreached, CLOSED_BY_ROUTER]
-  const handle = [...before, tries.reduceRight((then, first) => ifFailed(first, mayContinue, then))]
+  const handle = [...before, proxies.reduceRight((then, first) => ifFailed(first, mayContinue, then))]
   return { match: [{ vars_regexp: { upstream: { name: 'place', pattern } } }], handle }
 }
 

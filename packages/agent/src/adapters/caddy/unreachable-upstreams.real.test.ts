@@ -1,11 +1,14 @@
 // Some upstreams of a deployment are gone, on a real Caddy. The other upstreams answer all requests, and no request that
 // reached an upstream is sent twice.
 
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { dirname, join } from 'node:path'
+import process from 'node:process'
 import { freePort, startCaddy, startLoad, waitUntil } from '@holdfast/testkit'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Backend } from '../../ports/router.ts'
 import { createCaddyAdmin } from './caddy-admin.ts'
 
@@ -15,7 +18,7 @@ let server: Server
 let edge: string
 let port: number
 let gonePort: number
-let apply: (upstreams: Pick<Backend, 'local' | 'peers'>) => Promise<void>
+let apply: (upstreams: Pick<Backend, 'local' | 'peers'>, port?: number) => Promise<void>
 let received: string[] = []
 
 beforeAll(async () => {
@@ -36,8 +39,8 @@ beforeAll(async () => {
     },
     caddy.configFile,
   )
-  apply = async (upstreams) => {
-    const backends = [{ name: 'web', routes: [{ host: HOST, path: '/', port }], ...upstreams }]
+  apply = async (upstreams, of = port) => {
+    const backends = [{ name: 'web', routes: [{ host: HOST, path: '/', port: of }], ...upstreams }]
     await admin.writeUpstreams(backends)
     await admin.load(backends)
   }
@@ -101,4 +104,34 @@ test.each(PLACES)('no delivered request is repeated while %s cannot be reached',
   await apply(places())
   for (const body of ['one', 'two', 'three']) expect((await post('/broken', body)).status).toBe(502)
   expect(received).toEqual(['one', 'two', 'three'])
+})
+
+/** Answers every request, but only as long as it is not paused; then its queue of connections is soon full. */
+const BUSY = `
+  const { createServer } = require('node:http')
+  const server = createServer((_request, answer) => answer.end('late'))
+  server.listen({ host: '127.0.0.1', port: Number(process.argv[1]), backlog: 1 }, () => process.send('ready'))
+`
+const BUSY_MS = 2_200
+/** More than the queue of the paused server holds. */
+const WAITING = 4
+
+test('a request waits for the only replica, which accepts no connection for two seconds', async () => {
+  const busyPort = await freePort()
+  const busy = spawn(process.execPath, ['-e', BUSY, `${busyPort}`], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  onTestFinished(() => void busy.kill('SIGKILL'))
+  await once(busy, 'message')
+  await apply({ local: ['127.0.0.1'], peers: [] }, busyPort)
+  busy.kill('SIGSTOP')
+  const waiting = Array.from({ length: WAITING }, () => connect(busyPort, '127.0.0.1').on('error', () => {}))
+  onTestFinished(() => {
+    for (const socket of waiting) socket.destroy()
+  })
+  await once(waiting[0] ?? busy, 'connect')
+  const began = performance.now()
+  setTimeout(() => busy.kill('SIGCONT'), BUSY_MS)
+  expect(await post('/', 'patient')).toEqual({ status: 200, text: 'late' })
+  expect(performance.now() - began).toBeGreaterThan(BUSY_MS)
 })
