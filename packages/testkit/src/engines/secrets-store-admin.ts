@@ -8,10 +8,14 @@ export interface StoreKeys {
   readonly unsealKey: string
 }
 
+/** The first calls to a store create keys and files, which takes seconds on a machine where many engines start. */
+const SET_UP_MS = 60_000
+
 const put = (url: string, body: unknown, token?: string): Promise<unknown> =>
   callJson(url, {
     method: 'PUT',
     body,
+    timeoutMs: SET_UP_MS,
     ...(token === undefined ? {} : { headers: { 'x-vault-token': token } }),
   })
 
