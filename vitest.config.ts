@@ -19,7 +19,7 @@ const TIMED = [
   'tests/real/api/{hostile,races}.test.ts',
   'tests/real/dashboard/live.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
-  'packages/agent/src/routing/{routing,routing-faults}.real.test.ts',
+  'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
   'e2e/{broken-images,canary,rolling,two-builds}.test.ts',
 ]
 const LAB = ['e2e/**/*.test.ts', 'tests/real/dashboard/tasks-on-machines.test.ts']
