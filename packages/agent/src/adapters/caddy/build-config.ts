@@ -45,7 +45,7 @@ const STREAMS_STAY = '1h'
 const HERE: Transport = { protocol: 'http', dial_timeout: '500ms' }
 /**
  * Connections to other nodes: a new connection for each request. On a reused connection Caddy would notice only after
- * minutes that the other node is gone, and a request that was already sent must not be sent to a third node.
+ * minutes that the other node is gone, and most requests that were already sent must not be sent to a third node.
  */
 export const AWAY: Transport = { protocol: 'http', dial_timeout: '1s', keep_alive: { enabled: false } }
 /**
@@ -129,7 +129,9 @@ function serverOf(
       ...proxies,
       { handle: [plainText(404, 'Not Found')] },
     ],
-    errors: { routes: [withoutCanary(proxies, unreachedOf(security), FAILED), { handle: [FAILED] }] },
+    errors: {
+      routes: [withoutCanary(proxies, failedWith(unreachedOf(security)), FAILED), { handle: [FAILED] }],
+    },
     // Caddy may trust the forwarding headers of all clients, because an earlier route removes them from outside requests.
     trusted_proxies: { source: 'static', ranges: ['0.0.0.0/0', '::/0'] },
   }

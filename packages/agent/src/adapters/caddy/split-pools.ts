@@ -81,13 +81,12 @@ export const FORWARD_POOL = ['canary', 'stable'].map((pool) => ({
 
 /**
  * Sends a request to the deployment's own replicas after no replica of the canary could be dialed. Nothing of the request was
- * sent, so it is not sent twice. `routes` proxy a request by its upstream line.
+ * sent, so it is not sent twice. `routes` proxy a request by its upstream line; `isUnreached` matches such an error.
  */
-export function withoutCanary<T>(routes: readonly T[], unreached: string, failed: T) {
+export function withoutCanary<T, M>(routes: readonly T[], isUnreached: M, failed: T) {
   const forget = { handler: 'headers', request: { delete: [POOL_HEADER] } }
   const other = { handler: 'vars', pool: 'stable', upstream: '{http.vars.stable}' }
   const again = { handler: 'subroute', routes: [{ handle: [forget, other] }, ...routes] }
-  const isUnreached = { vars_regexp: { '{http.error.message}': { pattern: unreached } } }
   return {
     match: [{ vars: { pool: ['canary'] }, vars_regexp: { stable: { pattern: '.' } } }],
     handle: [
