@@ -1,0 +1,55 @@
+// What one CI run cannot decide rotates: each run takes one slice of every rotation, the next run another one, and the long
+// runs take all of them. `.ci/run` chooses the slices (scripts/ci/slices.ts) and passes them on in CI_SLICES. Without that
+// variable, so in development and in long runs, nothing is left out. docs/design/packages.md#what-rotates
+
+import { env } from 'node:process'
+
+/** The number of CI runs after which every slice of a rotation has run. */
+export const ROTATIONS = {
+  /** Seeds of the simulation: a slice has every fifth seed of each suite. */
+  'simulation-seeds': 5,
+  /** Seeded bugs that the simulation finds: a slice has three of them. */
+  'seeded-bugs': 24,
+  /** Files of tests/controllers that run on etcd; the others use the in-memory store. */
+  'controllers-on-etcd': 4,
+  /** Files of tests/real that run on etcd; the others of their folder use the in-memory store. */
+  'requests-on-etcd': 4,
+  /** Docker Engine lines of tests that do not depend on the line: 0 is the old line, 1 the new one. */
+  'engine-lines': 2,
+  /** Repetitions in tests of machines: kills, overwrites, hostile peers. */
+  'machine-rounds': 5,
+  /** Faults of a promotion. */
+  'promotion-faults': 3,
+  /** Directions of two builds: 0 goes forward first, 1 goes back first. */
+  'two-builds': 2,
+  /** Restores of etcd under machines. */
+  'restored-stores': 3,
+  /** Packages on an empty Debian: slice 0 runs them. */
+  packaging: 4,
+} as const
+
+export type Rotation = keyof typeof ROTATIONS
+
+/** The chosen slice of each rotation, written as `name=slice`, separated by spaces. */
+const CHOSEN = new Map(
+  (env['CI_SLICES'] ?? '')
+    .split(' ')
+    .filter((text) => text !== '')
+    .map((text) => {
+      const [name = '', slice] = text.split('=')
+      return [name, Number(slice)]
+    }),
+)
+
+/** The slice that this run takes, or undefined if it takes all. */
+export const sliceOf = (rotation: Rotation): number | undefined => CHOSEN.get(rotation)
+
+/** Is it the turn of the item with this number? Item n belongs to slice n modulo the number of slices. */
+export function isInTurn(rotation: Rotation, item: number): boolean {
+  const slice = sliceOf(rotation)
+  return slice === undefined || item % ROTATIONS[rotation] === slice
+}
+
+/** The items whose turn it is. */
+export const inTurn = <T>(rotation: Rotation, items: readonly T[]): readonly T[] =>
+  items.filter((_, item) => isInTurn(rotation, item))
