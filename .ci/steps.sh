@@ -1,18 +1,25 @@
 # Runs named steps one after another, even if some fail, and ends with one line that counts the tests.
 # Sourced by .ci/run and scripts/long; a caller uses step, test_step, engine_test_step and counted_step, each of them
 # alone or beside others (beside, gather), then finish.
-# Every step leaves a line in the ledger: name, wall seconds, CPU seconds, verdict, report. `finish` prints it.
+# Every step leaves a line in the list of steps: name, wall seconds, CPU seconds, verdict, report, command. `finish` judges it
+# and writes the ledger of the run: docs/design/packages.md#what-ci-remembers
 # shellcheck shell=bash
 
 passed=0 failed=0 skipped=0
 reporters=(--reporter=default --reporter=json)
 reports="$(mktemp -d)"
-ledger="$reports/ledger.tsv"
+steps="$reports/steps.tsv"
 # Each test file appends the CPU seconds of its worker here (tests/no-warnings.ts).
 export CI_FILE_LEDGER="$reports/files.tsv"
 # And the event types, alterations, warnings and filters that its tests received over HTTP.
 export CI_RECEIVED="$reports/received.tsv"
 trap 'rm -rf "$reports"' EXIT
+# A run of a part of the tests has no number: it leaves no ledger and takes every slice of what rotates.
+CI_RUN=0 CI_SLICES='' CI_SINCE=''
+
+# machine_cpu: the CPU seconds that all processes of this machine have used, engines and containers included.
+machine_cpu() { awk -v hertz="$(getconf CLK_TCK)" 'NR == 1 { printf "%d", ($2 + $3 + $4 + $7 + $8) / hertz }' /proc/stat; }
+machine_cpu_before="$(machine_cpu)"
 
 # Node 24 is a development dependency in node_modules/.bin; tools run from there, without npm in between.
 PATH="$PWD/node_modules/.bin:$PATH"
@@ -141,7 +148,7 @@ run_timed() {
   cpu="$(new_file cpu)"
   printf '\n=== %s: %s\n' "$name" "$*"
   measured "$cpu" "$@" </dev/null || status=$?
-  note_end "$name" "$started" "$status" "$cpu" "$report"
+  note_end "$name" "$started" "$status" "$cpu" "$report" "$*"
   return "$status"
 }
 
@@ -153,23 +160,34 @@ measured() (
   { time "$@" 2>&3; } 3>&2 2>"$file"
 )
 
-# note_end NAME STARTED STATUS CPU_FILE REPORT
+# note_end NAME STARTED STATUS CPU_FILE REPORT COMMAND
 note_end() {
   local name="$1" started="$2" status="$3" verdict=ok cpu
   if ((status != 0)); then verdict="FAILED ($status)"; fi
   cpu="$(tail -n 1 "$4" | awk '{ printf "%.0f", $1 + $2 }')"
-  printf '%s\t%s\t%s\t%s\t%s\n' "$name" "$((SECONDS - started))" "$cpu" "$verdict" "$5" >>"$ledger"
+  printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$name" "$((SECONDS - started))" "$cpu" "$verdict" "$5" "$6" >>"$steps"
   printf '=== %s: %s after %s s, %s s of CPU\n' "$name" "$verdict" "$((SECONDS - started))" "$cpu"
 }
 
-# finish NOTE: prints the ledger, the note on skipped parts and the summary line; fails if anything failed.
+# rotate: chooses what this run takes of everything that rotates, from the ledgers that were kept.
+rotate() {
+  eval "$(node scripts/ci/slices.ts)"
+  export CI_RUN CI_SLICES CI_SINCE
+  printf '\n=== run %s; changes count since %s; slices %s\n' "$CI_RUN" "${CI_SINCE:-ever}" "$CI_SLICES"
+}
+
+# finish NOTE: prints and writes the ledger, then the note on skipped parts and the summary line; fails if anything failed.
 finish() {
-  printf '\n=== ledger of this run: %s s\n' "$SECONDS"
-  node scripts/ci/ledger.ts "$ledger" "$CI_FILE_LEDGER" || failed=$((failed + 1))
-  if [[ -s $reports/unstable.txt ]]; then printf '=== failures of first runs; these files were repeated\n' && cat "$reports/unstable.txt"; fi
-  if [[ -s $reports/failures.txt ]]; then printf '=== failures\n' && cat "$reports/failures.txt"; fi
+  local judged=0 run
+  if [[ -s $reports/unstable.txt ]]; then printf '\n=== failures of first tries; these files were repeated\n' && cat "$reports/unstable.txt"; fi
+  if [[ -s $reports/failures.txt ]]; then printf '\n=== failures\n' && cat "$reports/failures.txt"; fi
+  printf '\n=== ledger of this run\n'
+  run="$(printf '{"run":%d,"slices":"%s","seconds":%d,"machineCpuSeconds":%d,"passed":%d,"failed":%d,"skipped":%d}' \
+    "$CI_RUN" "$CI_SLICES" "$SECONDS" "$(($(machine_cpu) - machine_cpu_before))" "$passed" "$failed" "$skipped")"
+  node scripts/ci/ledger.ts "$run" "$steps" "$CI_FILE_LEDGER" || judged=$?
+  failed=$((failed + judged))
   printf '%s\n' "$1"
-  if ((skipped > 0)); then printf 'Skipped tests: %s; they run in the long versions or on one engine line only.\n' "$skipped"; fi
+  if ((skipped > 0)); then printf 'Skipped tests: %s; they run in the long versions, in the turn of another run, or on one engine line only.\n' "$skipped"; fi
   printf '\n%s passed, %s failed\n' "$passed" "$failed"
   ((failed == 0))
 }

@@ -14,11 +14,17 @@ export interface TestFile {
   readonly name: string
   readonly status: string
   readonly message: string
+  /** Milliseconds since 1970. */
+  readonly startTime: number
+  readonly endTime: number
   readonly assertionResults: readonly Assertion[]
 }
 
 export interface Assertion {
   readonly status: string
+  /** Titles of the suites around the test, the outermost first. */
+  readonly ancestorTitles: readonly string[]
+  readonly title: string
   readonly fullName: string
   readonly failureMessages: readonly string[]
 }
@@ -68,6 +74,22 @@ export function countAfterRepeat(first: Report, second: Report): Counts {
 
 const passedIn = (files: readonly TestFile[]): number =>
   files.flatMap(({ assertionResults }) => assertionResults).filter(({ status }) => status === 'passed').length
+
+/** Each failure of a report with the first line of its reason, for the memory of CI. */
+export const firstFailures = (
+  { testResults }: Report,
+  pathOf: (file: string) => string,
+): { file: string; test: string; line: string }[] =>
+  testResults.flatMap((file) => {
+    const failed = failedIn(file).map(({ fullName, failureMessages }) => ({
+      test: fullName,
+      line: firstLine(failureMessages.join('\n')),
+    }))
+    const broken = isBroken(file) ? [{ test: 'the file', line: firstLine(file.message) }] : []
+    return [...failed, ...broken].map((failure) => ({ file: pathOf(file.name), ...failure }))
+  })
+
+const firstLine = (text: string): string => stripVTControlCharacters(text).split('\n', 1)[0] ?? ''
 
 /** Each failure of a report with the first lines of its reason. */
 export function describeFailures({ testResults }: Report): string {

@@ -5,6 +5,7 @@ import {
   countTests,
   describeFailures,
   failedFiles,
+  firstFailures,
   NO_REPORT,
   type Report,
 } from '../../scripts/ci/reports.ts'
@@ -13,6 +14,8 @@ type Status = 'passed' | 'failed'
 
 const assertion = (status: Status, index: number): Assertion => ({
   status,
+  ancestorTitles: [],
+  title: `test ${index}`,
   fullName: `test ${index}`,
   failureMessages: status === 'failed' ? ['expected 1 to be 2'] : [],
 })
@@ -28,6 +31,8 @@ function report(files: { readonly [name: string]: readonly Status[] }): Report {
       name,
       status: results.length === 0 || results.includes('failed') ? 'failed' : 'passed',
       message: 'cannot be loaded',
+      startTime: 0,
+      endTime: 1,
       assertionResults: results.map(assertion),
     })),
   }
@@ -54,4 +59,12 @@ test('every failure is described with its file, its name and its reason', () => 
   const text = describeFailures(FIRST)
   expect(text).toContain('  b\n    test 1\n      expected 1 to be 2\n')
   expect(text).toContain('  c\n      cannot be loaded\n')
+})
+
+test('the memory of CI has the first line of each failure', () => {
+  expect(firstFailures(FIRST, (file) => `e2e/${file}`)).toEqual([
+    { file: 'e2e/b', test: 'test 1', line: 'expected 1 to be 2' },
+    { file: 'e2e/b', test: 'test 2', line: 'expected 1 to be 2' },
+    { file: 'e2e/c', test: 'the file', line: 'cannot be loaded' },
+  ])
 })

@@ -1,26 +1,26 @@
 // Selects the key-value store for the test suites of the controllers. They run controllers without API and agents, so the
 // in-memory store is enough, and is much faster. A rotating quarter of the test files, and all files in the long run, use
-// etcd: CONTROLLERS_ON_ETCD is 0 to 3 for one quarter, or `all`.
+// etcd; in development all of them use the in-memory store.
 
 import { createHash } from 'node:crypto'
 import { relative } from 'node:path'
-import { env } from 'node:process'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { connectMemory } from '@holdfast/simulation/memory/connect-memory'
 import { createMemoryKeyspace, type MemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import { expect } from 'vitest'
 import { sharedEtcd } from '../engines/shared-engines.ts'
+import { LONG } from '../long-run.ts'
+import { isInTurn, sliceOf } from '../rotation.ts'
 import { type BarePace, startBarePace } from '../store/bare-pace.ts'
 
-const QUARTERS = 4
 const keyspaces = new Map<string, MemoryKeyspace>()
 
 export function controllersRunOn(testPath = expect.getState().testPath ?? ''): 'memory' | 'etcd' {
-  const choice = env['CONTROLLERS_ON_ETCD'] ?? ''
-  if (choice === 'all') return 'etcd'
+  if (LONG) return 'etcd'
+  if (sliceOf('controllers-on-etcd') === undefined) return 'memory'
   const digest = createHash('sha256').update(relative(process.cwd(), testPath)).digest()
-  return choice !== '' && digest.readUInt32BE(0) % QUARTERS === Number(choice) ? 'etcd' : 'memory'
+  return isInTurn('controllers-on-etcd', digest.readUInt32BE(0)) ? 'etcd' : 'memory'
 }
 
 /** Connects to the store. Stores with the same root share their keys, as the server replicas of one control plane do. */
