@@ -158,7 +158,9 @@ function keep(): void {
     console.log(printMarked(path, readFileSync(join(ROOT, path), 'utf8')))
 }
 
-const tenths = (seconds: number): number => Math.round(seconds * 10) / 10
+function tenths(seconds: number): number {
+  return Math.round(seconds * 10) / 10
+}
 
 /** Measures the speed of this machine: CPU milliseconds of a fixed piece of work, the best of three runs. */
 function calibrate(): number {
