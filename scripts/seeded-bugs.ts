@@ -1,6 +1,6 @@
 // Does the simulation notice when a guard of the product is missing? Each seeded bug removes one guard from a bundle of the
 // simulation; seeds run until an invariant that should notice breaks, and the same seed must pass without the bug. Guards
-// that no simulation can see have a unit test that must fail (docs/design/simulation.md#seeded-bugs).
+// that no simulation can see have a unit test that must fail (docs/design/simulation-in-ci.md#seeded-bugs).
 //
 //   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [--record] [--unless-recorded] [<bug> ...]
 //

@@ -49,7 +49,8 @@ export async function bundleWorker(root: string, edits: readonly Edit[]): Promis
   }
 }
 
-const replacing = (edited: ReadonlyMap<string, string>): Plugin => ({
+/** Replaces the text of files. */
+export const replacing = (edited: ReadonlyMap<string, string>): Plugin => ({
   name: 'edited files',
   setup({ onLoad }) {
     onLoad({ filter: /\.ts$/ }, ({ path }) => {

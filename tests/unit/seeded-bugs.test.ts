@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { PROMOTION_BUGS } from '@holdfast/simulation/promotion/promotion-bugs.fixture'
 import { expect, test } from 'vitest'
 import { BUGS } from '../../scripts/seeded-bugs/bugs.ts'
 import { TESTED_BUGS } from '../../scripts/seeded-bugs/tested/tested-bugs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-test.each([...BUGS, ...TESTED_BUGS].map(({ name, edits }) => [name, edits] as const))(
+test.each([...BUGS, ...TESTED_BUGS, ...PROMOTION_BUGS].map(({ name, edits }) => [name, edits] as const))(
   'the seeded bug %s still applies to the source',
   (_, edits) => {
     for (const { file, find } of edits) {

@@ -9,14 +9,12 @@ import { describeRed } from './describe-red.ts'
 import { FIRST_MANY_JOBS_SEED } from './random-script.ts'
 import type { SeedResult } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
+import { seedsInTurn } from './seeds-in-turn.fixture.ts'
 
-const JOBS = inRun(450, 10_000)
+const chosen = seedsInTurn('many-jobs')
+const JOBS = chosen.share(inRun(450, 10_000))
 const FIRST_SEED = FIRST_MANY_JOBS_SEED + Number(env['SIMULATION_FIRST_SEED'] ?? 1)
 const TIMEOUT_MS = inRun(2_400_000, 7_200_000)
-
-function* seedsFrom(first: number): Generator<number> {
-  for (let seed = first; ; seed += 1) yield seed
-}
 
 test(
   'every job ends in exactly one final state while agents, engines and servers are killed',
@@ -25,7 +23,8 @@ test(
     const sums = { created: 0, succeeded: 0, failed: 0, cancelled: 0 }
     const runs = { seeds: 0, failures: 0 }
     await runSeeds({
-      seeds: seedsFrom(FIRST_SEED),
+      threads: chosen.threads,
+      seeds: chosen.from(FIRST_SEED),
       onResult(result) {
         if (result.violations.length > 0) red ??= result
         for (const name of ['created', 'succeeded', 'failed', 'cancelled'] as const)

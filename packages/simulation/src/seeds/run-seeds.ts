@@ -7,7 +7,7 @@ import type { SeedResult } from './run-seed.ts'
 
 interface SeedsWanted<R> {
   readonly seeds: Iterable<number>
-  readonly threads?: number
+  readonly threads?: number | undefined
   /** URL of the worker script, to run the seeds on a modified copy of the packages. Default: the worker of this copy. */
   readonly worker?: URL
   /** Receives each result. Returns false to stop the run. */

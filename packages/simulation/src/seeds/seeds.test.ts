@@ -2,23 +2,21 @@
 // that breaks an invariant is printed as a script for `holdfast-simulate` (docs/design/simulation.md#seeds).
 
 import { env } from 'node:process'
-import { LONG } from '@holdfast/testkit/long-run'
+import { inRun } from '@holdfast/testkit/long-run'
 import { expect, test } from 'vitest'
 import { describeRed } from './describe-red.ts'
 import type { SeedResult } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
+import { seedsInTurn } from './seeds-in-turn.fixture.ts'
 
-/** CI runs the same seeds at every commit, so that a failure is due to the change; the long run starts at another seed. */
-const SEEDS = LONG ? 50_000 : 700
+const chosen = seedsInTurn('seeds')
+/** CI always chooses from the same seeds, so that a failure is due to the change; the long run starts at another seed. */
+const SEEDS = chosen.share(inRun(700, 50_000))
 const FIRST_SEED = Number(env['SIMULATION_FIRST_SEED'] ?? 1)
-const TWICE = 20
-const TIMEOUT_MS = LONG ? 3_600_000 : 2_400_000
+const TWICE = Math.min(20, SEEDS)
+const TIMEOUT_MS = inRun(2_400_000, 3_600_000)
 
 const hashes = new Map<number, string>()
-
-function* seedsFrom(first: number, count: number): Generator<number> {
-  for (let seed = first; seed < first + count; seed += 1) yield seed
-}
 
 test(
   'seeds break no invariant',
@@ -26,7 +24,8 @@ test(
     let red: SeedResult | undefined
     let networks = 0
     await runSeeds({
-      seeds: seedsFrom(FIRST_SEED, SEEDS),
+      threads: chosen.threads,
+      seeds: chosen.from(FIRST_SEED, SEEDS),
       onResult(result) {
         hashes.set(result.seed, result.traceHash)
         networks += result.networks.created
@@ -46,7 +45,8 @@ test(
   async () => {
     const again = new Map<number, string>()
     await runSeeds({
-      seeds: seedsFrom(FIRST_SEED, TWICE),
+      threads: chosen.threads,
+      seeds: chosen.from(FIRST_SEED, TWICE),
       onResult: ({ seed, traceHash }) => again.set(seed, traceHash).size > 0,
     })
     expect([...again].filter(([seed, hash]) => hash === '' || hashes.get(seed) !== hash)).toEqual([])

@@ -1,5 +1,5 @@
 // Servers lose the store for up to 20 minutes while their agents are well: no node is declared failed as long as another server
-// reaches the store (docs/design/liveness.md#cut-off). The seeds of CI are the same at every commit.
+// reaches the store (docs/design/liveness.md#cut-off). CI runs a slice of them.
 
 import { env } from 'node:process'
 import { inRun } from '@holdfast/testkit/long-run'
@@ -8,14 +8,12 @@ import { describeRed } from './describe-red.ts'
 import { FIRST_STORE_CUT_SEED } from './random-script.ts'
 import type { SeedResult } from './run-seed.ts'
 import { runSeeds } from './run-seeds.ts'
+import { seedsInTurn } from './seeds-in-turn.fixture.ts'
 
-const SEEDS = inRun(40, 2_000)
+const chosen = seedsInTurn('store-cuts')
+const SEEDS = chosen.share(inRun(40, 2_000))
 const FIRST_SEED = FIRST_STORE_CUT_SEED + Number(env['SIMULATION_FIRST_SEED'] ?? 1)
 const TIMEOUT_MS = inRun(1_200_000, 7_200_000)
-
-function* seedsFrom(first: number): Generator<number> {
-  for (let seed = first; seed < first + SEEDS; seed += 1) yield seed
-}
 
 test(
   'servers that lose the store for minutes let no healthy node fail',
@@ -24,7 +22,8 @@ test(
     const sums = { seeds: 0, cuts: 0 }
     const began = performance.now()
     await runSeeds({
-      seeds: seedsFrom(FIRST_SEED),
+      threads: chosen.threads,
+      seeds: chosen.from(FIRST_SEED, SEEDS),
       onResult(result) {
         if (result.violations.length > 0) red ??= result
         sums.seeds += 1
