@@ -2,13 +2,13 @@
 // simulation; seeds run until an invariant that should notice breaks, and the same seed must pass without the bug. Guards
 // that no simulation can see have a unit test that must fail (docs/design/simulation-in-ci.md#seeded-bugs).
 //
-//   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [--record] [--unless-recorded] [<bug> ...]
+//   node scripts/seeded-bugs.ts [--most <seeds>] [--check] [--record] [--in-turn] [<bug> ...]
 //
-// --record writes a hash of everything that the outcome of the simulation depends on; with --unless-recorded the simulation
-// runs only if that hash has changed. Bugs that tests catch always run, because that takes less than a minute.
+// --record writes the seeds that found the bugs, which later runs try first. --in-turn tries the bugs whose code has changed since
+// the commit in CI_SINCE, and some of the others in turn.
 
 import { join } from 'node:path'
-import process, { argv, exit, stdout } from 'node:process'
+import process, { argv, env, exit, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import {
@@ -28,10 +28,12 @@ import {
 } from '@holdfast/simulation/seeds/random-script'
 import type { SeedResult } from '@holdfast/simulation/seeds/run-seed'
 import { runSeeds } from '@holdfast/simulation/seeds/run-seeds'
+import { changedSince } from './ci/changed-code.ts'
 import type { Bug, ScriptKind } from './seeded-bugs/bug.ts'
 import { BUGS } from './seeded-bugs/bugs.ts'
 import { bundleWorker } from './seeded-bugs/bundle-worker.ts'
-import { isRecorded, recordInputs } from './seeded-bugs/recorded-inputs.ts'
+import { chooseBugs } from './seeded-bugs/choose-bugs.ts'
+import { readKnownSeeds, recordSeed } from './seeded-bugs/known-seeds.ts'
 import { TESTED_BUGS } from './seeded-bugs/tested/tested-bugs.ts'
 import { tryTestedBugs } from './seeded-bugs/tested/try-tested-bugs.ts'
 
@@ -75,21 +77,17 @@ const { values, positionals } = parseArgs({
     most: { type: 'string' },
     check: { type: 'boolean' },
     record: { type: 'boolean' },
-    'unless-recorded': { type: 'boolean' },
+    'in-turn': { type: 'boolean' },
   },
 })
 const isWanted = ({ name }: { readonly name: string }) =>
   positionals.length === 0 || positionals.includes(name)
-const tested = values.check ? [] : TESTED_BUGS.filter(isWanted)
+const isChanged = values['in-turn'] ? changedSince(ROOT, env['CI_SINCE'] ?? '') : () => true
+const knownSeeds = readKnownSeeds(ROOT)
+const tested = values.check ? [] : chosenOf(TESTED_BUGS)
 const uncaught = await tryTestedBugs(ROOT, tested)
 stdout.write(`${tested.length - uncaught} of ${tested.length} seeded bugs were caught by tests.\n`)
-if (values['unless-recorded'] && isRecorded(ROOT)) {
-  stdout.write(
-    'The inputs are those of the recorded run, in which every seeded bug was found; the simulation was not run.\n',
-  )
-  exit(uncaught === 0 ? 0 : 1)
-}
-const wanted = BUGS.filter(isWanted)
+const wanted = chosenOf(BUGS)
 const healthy = wanted.length === 0 ? undefined : await bundleWorker(ROOT, [])
 const most = Number(values.most ?? MOST)
 let missed = 0
@@ -98,8 +96,14 @@ stdout.write(
   `${wanted.length - missed} of ${wanted.length} seeded bugs ${values.check ? 'can be seeded' : 'were found'} by the simulation.\n`,
 )
 missed += uncaught
-if (values.record && missed === 0 && positionals.length === 0) recordInputs(ROOT)
 exit(missed === 0 ? 0 : 1)
+
+function chosenOf<B extends Pick<Bug, 'name' | 'edits'>>(all: readonly B[]): readonly B[] {
+  const { bugs, changed } = chooseBugs(all, isChanged)
+  if (bugs.length < all.length)
+    stdout.write(`${bugs.length} of ${all.length} seeded bugs: ${changed} in changed code, others in turn.\n`)
+  return bugs.filter(isWanted)
+}
 
 async function tryBug(bug: Bug): Promise<boolean> {
   const bundle = await bundleWorker(ROOT, bug.edits)
@@ -107,7 +111,9 @@ async function tryBug(bug: Bug): Promise<boolean> {
     if (values.check) return true
     const began = performance.now()
     const cpu = process.cpuUsage()
-    const found = await hunt(bug, pathToFileURL(bundle.file))
+    const worker = pathToFileURL(bundle.file)
+    const found = (await huntKnown(bug, worker)) ?? (await hunt(bug, worker, { seeds: seedsFor(bug) }))
+    if (found !== undefined && values.record) recordSeed(ROOT, bug.name, found.seed)
     const seconds = ((performance.now() - began) / 1000).toFixed(1)
     const { user, system } = process.cpuUsage(cpu)
     const cpuSeconds = ((user + system) / 1e6).toFixed(1)
@@ -124,12 +130,22 @@ function show({ seed, invariant, message, ran }: Found): string {
   return `${invariant} after ${ran} seeds (seed ${seed}: ${message})`
 }
 
-async function hunt(bug: Bug, worker: URL): Promise<Found | undefined> {
+/** Tries the seed that found the bug last, alone. */
+async function huntKnown(bug: Bug, worker: URL): Promise<Found | undefined> {
+  const seed = knownSeeds[bug.name]
+  return seed === undefined ? undefined : await hunt(bug, worker, { seeds: [seed], threads: 1 })
+}
+
+async function hunt(
+  bug: Bug,
+  worker: URL,
+  where: { readonly seeds: Iterable<number>; readonly threads?: number },
+): Promise<Found | undefined> {
   const reds: Found[] = []
   let ran = 0
   await runSeeds({
     worker,
-    seeds: seedsFor(bug),
+    ...where,
     onResult(result) {
       ran += 1
       const broken = brokenIn(result, bug)
