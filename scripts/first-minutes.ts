@@ -1,15 +1,16 @@
 // Runs every command of the README's first section, and of the guides that need no installed system, in a fresh clone of HEAD and
 // compares the output with these documents. The first page must be served after at most three commands and five minutes.
 //
-//   node scripts/first-minutes.ts                 the README and the guides; HOLDFAST_LONG=1: all of them
+//   node scripts/first-minutes.ts                 the README and the guides, in CI one of those that need it alone
 //   node scripts/first-minutes.ts GUIDE...        these guides alone, on the platform of dev:up that runs in this clone
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv, execPath } from 'node:process'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
-import { LONG } from '@holdfast/testkit/long-run'
+import { sliceOf } from '@holdfast/testkit/rotation'
+import { withPackages } from './ci/packaging.ts'
 import { buildCli, freshShell } from './first-minutes/fresh-shell.ts'
 import { ALONE, LANES } from './first-minutes/guides.ts'
 import { watchLeftovers } from './first-minutes/leftovers.ts'
@@ -61,16 +62,13 @@ async function walkAllGuides(shell: Shell): Promise<void> {
   if (lanes.every(Boolean)) await walkGuides(shell, guidesAlone())
 }
 
-/** The long run walks all of them. CI has time for one, another one with each commit. */
+/** The long run walks all of them. CI has time for one, another one in each run. */
 function guidesAlone(): readonly string[] {
-  if (LONG) return ALONE
-  const commits = Number(
-    execFileSync('git', ['rev-list', '--count', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }),
-  )
-  const chosen = ALONE.filter((_, at) => at === commits % ALONE.length)
-  print(
-    `Short form, with ${chosen.join()} of ${ALONE.length} guides that need the platform alone; npm run long walks all.`,
-  )
+  const chosen = withPackages(ALONE, sliceOf('packaging'))
+  if (chosen.length < ALONE.length)
+    print(
+      `Short form, with ${chosen.join()} of ${ALONE.length} guides that need the platform alone; npm run long walks all.`,
+    )
   return chosen
 }
 
