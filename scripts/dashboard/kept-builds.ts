@@ -7,11 +7,14 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { hashFiles } from '../ci/hash-files.ts'
 
 const INPUTS = [
@@ -21,6 +24,8 @@ const INPUTS = [
   'package-lock.json',
 ]
 const MOST = 8
+const LOCK = '.lock'
+const LOOK_AGAIN_MS = 100
 
 /** The hash of the sources below a root, with their paths. */
 export const hashSources = (root: string): string => hashFiles(root, INPUTS)
@@ -33,14 +38,50 @@ export async function copyBuild(
   to: string,
 ): Promise<void> {
   const own = join(kept, name)
-  if (!existsSync(own)) await keep(kept, own, build)
+  if (!existsSync(own)) await keepOnce(kept, own, build)
   rmSync(to, { recursive: true, force: true })
   cpSync(own, to, { recursive: true })
 }
 
+/** Several test files start at the same time and need the same build: one builds it, the others wait. */
+async function keepOnce(kept: string, own: string, build: (folder: string) => Promise<void>): Promise<void> {
+  mkdirSync(kept, { recursive: true })
+  const lock = own + LOCK
+  while (!existsSync(own)) {
+    if (takeLock(lock)) {
+      try {
+        if (!existsSync(own)) await keep(kept, own, build)
+      } finally {
+        rmSync(lock, { force: true })
+      }
+    } else if (!isHeld(lock)) rmSync(lock, { force: true })
+    else await pause(LOOK_AGAIN_MS)
+  }
+}
+
+function takeLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    // Another process has it, or this process in another thread.
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+/** A process that was killed leaves its lock behind. An empty file has an owner that has not yet written its number. */
+function isHeld(lock: string): boolean {
+  try {
+    const owner = readFileSync(lock, 'utf8')
+    return owner === '' || process.kill(Number(owner), 0)
+  } catch {
+    return false
+  }
+}
+
 /** A build gets its name when it is complete, so that no other process copies a part of it. */
 async function keep(kept: string, own: string, build: (folder: string) => Promise<void>): Promise<void> {
-  mkdirSync(kept, { recursive: true })
   const begun = mkdtempSync(join(kept, 'begun-'))
   try {
     await build(begun)
@@ -54,7 +95,8 @@ async function keep(kept: string, own: string, build: (folder: string) => Promis
 }
 
 function removeOldest(kept: string): void {
-  const builds = readdirSync(kept).map((name) => ({ name, atMs: statSync(join(kept, name)).mtimeMs }))
+  const names = readdirSync(kept).filter((name) => !name.endsWith(LOCK))
+  const builds = names.map((name) => ({ name, atMs: statSync(join(kept, name)).mtimeMs }))
   for (const { name } of builds.toSorted((a, b) => b.atMs - a.atMs).slice(MOST))
     rmSync(join(kept, name), { recursive: true, force: true })
 }

@@ -27,6 +27,27 @@ test('builds the same sources of the dashboard once, and others again', async ()
   expect(readdirSync(at('kept'))).toHaveLength(8)
 })
 
+test('builds the dashboard once for all who need it at the same time, also after a build was killed', async () => {
+  let built = 0
+  mkdirSync(at('shared'))
+  // No process has this number.
+  writeFileSync(at('shared/one.lock'), '4194305')
+  const build = async (into: string) => {
+    built += 1
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    writeFileSync(join(into, 'page'), 'one')
+  }
+  const copies = ['a', 'b', 'c'].map((name) => copyBuild(at('shared'), 'one', build, at(`copy-${name}`)))
+  await Promise.all(copies)
+  expect(built).toBe(1)
+  expect(['a', 'b', 'c'].map((name) => readFileSync(at(`copy-${name}/page`), 'utf8'))).toEqual([
+    'one',
+    'one',
+    'one',
+  ])
+  expect(readdirSync(at('shared'))).toEqual(['one'])
+})
+
 test('keeps nothing of a build of the dashboard that failed', async () => {
   const fail = () => Promise.reject(new Error('no such module'))
   await expect(copyBuild(at('none'), 'one', fail, at('copy'))).rejects.toThrow('no such module')
