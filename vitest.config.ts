@@ -1,6 +1,7 @@
 import { env } from 'node:process'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/longest-first.ts'
+import { TIMED } from './tests/timed-files.ts'
 
 // `npm run long` sets HOLDFAST_LONG: the suites raise their counts and durations, and a test may take an hour.
 const long = env.HOLDFAST_LONG === '1'
@@ -14,14 +15,6 @@ const HOUR_MS = 3_600_000
 const SEEDS =
   'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,seeds/store-cuts,seeds/creations,effects/effects,promotion/search}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
-const TIMED = [
-  'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',
-  'tests/real/api/{hostile,races}.test.ts',
-  'tests/real/dashboard/live.test.ts',
-  'packages/server/src/adapters/etcd/failover.real.test.ts',
-  'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
-  'e2e/{broken-images,canary,rolling,two-builds}.test.ts',
-]
 const LAB = ['e2e/**/*.test.ts', 'tests/real/dashboard/tasks-on-machines.test.ts']
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.
 const onEngines = {

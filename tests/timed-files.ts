@@ -1,0 +1,11 @@
+// The tests that run while nothing else does, as patterns for vitest. Only they may measure durations: a wire, a kernel or an
+// engine decides their result. See docs/design/packages.md#no-wall-clock
+
+export const TIMED: string[] = [
+  'tests/real/{cli/delivery,placement/leadership,store/faults,faults/one-way}.test.ts',
+  'tests/real/api/{hostile,races}.test.ts',
+  'tests/real/dashboard/live.test.ts',
+  'packages/server/src/adapters/etcd/failover.real.test.ts',
+  'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
+  'e2e/{broken-images,canary,rolling,two-builds}.test.ts',
+]
