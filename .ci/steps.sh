@@ -35,9 +35,9 @@ step() {
   return 0
 }
 
-# test_step NAME COMMAND...: a vitest run; its tests are counted from vitest's own report.
+# test_step NAME COMMAND...: a vitest run; its tests are counted from vitest's own report, whose path stays in `report`.
 test_step() {
-  local name="$1" status=0 report
+  local name="$1" status=0
   shift
   report="$(new_file report.json)"
   run_vitest "$name" "$report" "$@" || status=$?

@@ -25,6 +25,8 @@ import { countTests } from './reports.ts'
 import { filesOf, firstFailuresOf, isFirstTry, readReport } from './reports-of-steps.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
+/** Written by simulation.ts. */
+const SIMULATION = '.ci/simulation.json'
 const SLOWEST = 20
 const ROUNDS = 3
 
@@ -154,8 +156,8 @@ function keep(): void {
     slowest,
     firstFailures: steps.filter(isFirstTry).flatMap(firstFailuresOf),
   }
-  for (const path of [writeLedger(ROOT, ledger), FLAKES])
-    console.log(printMarked(path, readFileSync(join(ROOT, path), 'utf8')))
+  for (const path of [writeLedger(ROOT, ledger), FLAKES, SIMULATION])
+    if (existsSync(join(ROOT, path))) console.log(printMarked(path, readFileSync(join(ROOT, path), 'utf8')))
 }
 
 function tenths(seconds: number): number {
