@@ -1,4 +1,5 @@
-// Every common way in which a container fails, on real engines of both supported Docker versions: the reports name the cause.
+// Every common way in which a container fails, on real engines of both supported Docker versions, which word it
+// differently: the reports name the cause.
 
 import type { ContainerTemplate, DesiredItem, Observation } from '@holdfast/contract'
 import { FOREIGN_PROGRAM } from '@holdfast/testkit/images/busybox-image'
@@ -7,7 +8,7 @@ import pino from 'pino'
 import { expect, it } from 'vitest'
 import { openOomKills } from './adapters/kernel/oom-kills.ts'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
-import { onBothEngines, type RealWorld } from './fixtures/real-engine.fixture.ts'
+import { onBothEnginesAtOnce, type RealWorld } from './fixtures/real-engine.fixture.ts'
 import type { Engine } from './ports/engine.ts'
 
 const MIB = 2 ** 20
@@ -60,7 +61,7 @@ const CASES: { readonly [name: string]: Case } = {
   },
 }
 
-onBothEngines('a failing container', (world) => {
+onBothEnginesAtOnce('a failing container', (world) => {
   const items: { readonly name: string; readonly item: DesiredItem; readonly expected: object }[] = []
 
   it('is reported with its exit, its failed checks or the error of the engine', {

@@ -9,7 +9,7 @@ import { afterEach, expect, it, test } from 'vitest'
 import { openUpstreamFiles } from './adapters/caddy/upstream-files.ts'
 import { EnrollmentFailed, enroll } from './enroll/enroll.ts'
 import { createTestNode, desiredItem, isUp, newTenant, type TestNode } from './fixtures/agent.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onEngines } from './fixtures/real-engine.fixture.ts'
 
 const disks: TinyDisk[] = []
 afterEach(() => {
@@ -76,7 +76,7 @@ test('changes the upstreams of the router while the disk is full', async () => {
   expect((await upstreams.read()).get('web0')).toEqual(['10.208.0.6'])
 })
 
-onBothEngines('an agent with a full disk', (world) => {
+onEngines('an agent with a full disk', (world) => {
   it('runs containers, and starts a job only when its start is on disk', async () => {
     const { disk, node } = newNode(world().docker.socketPath)
     disk.fill()

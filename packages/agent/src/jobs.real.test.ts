@@ -10,7 +10,7 @@ import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
 import { startJobs } from './fixtures/ending-jobs.fixture.ts'
-import { onBothEnginesAtOnce, onBothOwnEngines } from './fixtures/real-engine.fixture.ts'
+import { onEnginesAtOnce, onOwnEngines } from './fixtures/real-engine.fixture.ts'
 import { type Engine, EngineError } from './ports/engine.ts'
 
 const OWNER = ownerOf('job', asJobId('job_01JCPZ0000000000000000000A'))
@@ -65,7 +65,7 @@ const atDeath = (engine: Engine, onDie: () => void): Engine => ({
     ),
 })
 
-onBothEnginesAtOnce('a job', (world) => {
+onEnginesAtOnce('a job', (world) => {
   const bare = (): Docker => new Docker({ socketPath: world().docker.socketPath })
   const once = (script: string): DesiredItem =>
     desiredItem(
@@ -219,7 +219,7 @@ onBothEnginesAtOnce('a job', (world) => {
   })
 })
 
-onBothOwnEngines('the end of a job', (world, line) => {
+onOwnEngines('the end of a job', (world, line) => {
   it('is reported if the agent, the engine or containerd was away', { timeout: 120_000 }, async () => {
     const { docker, image } = world()
     const { node, agent } = await world().newNode()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { DesiredItem } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { watchMachineStalls } from '@holdfast/testkit/load/machine-stalls'
-import { inRun } from '@holdfast/testkit/long-run'
+import { LONG } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startPool, type TestPool } from './adapters/btrfs/pool.fixture.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
@@ -16,16 +16,16 @@ import { type FencerProcess, settableLeases, startFencer } from './fencer/fencer
 import { encodeDeadlines } from './fencer/fencer-files.ts'
 import { createTestNode, desiredItem, isUp, newTenant, type TestNode } from './fixtures/agent.fixture.ts'
 import { type AgentProcess, startAgentProcess } from './fixtures/agent-process.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onEngines } from './fixtures/real-engine.fixture.ts'
 import { mountOf } from './fixtures/volumes.fixture.ts'
 import { desiredCopy } from './storage/copies.fixture.ts'
 
 const SERVE = "trap 'exit 0' TERM; sleep 3600 & wait"
 const [LIVE_MS, FENCE_MS] = [60_000, 2_000]
 
-onBothEngines('leases', (world, line) => {
+onEngines('leases', (world, line, isLast) => {
   // The version of the engine matters little to these tests, so a short run has them once.
-  const itOnce = it.runIf(inRun(line === 'new' ? 1 : 0, 1) === 1)
+  const itOnce = it.runIf(LONG || isLast)
   let home: TestPool
   let fencer: FencerProcess
   let node: TestNode

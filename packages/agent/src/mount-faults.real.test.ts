@@ -13,7 +13,7 @@ import { MIB, startPool } from './adapters/btrfs/pool.fixture.ts'
 import { createHostVolumes } from './adapters/host-volumes.ts'
 import { createTestNode, desiredItem, isUp, newTenant } from './fixtures/agent.fixture.ts'
 import { dyingAfter } from './fixtures/dying.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onEngines } from './fixtures/real-engine.fixture.ts'
 import {
   cgroupsOf,
   copyLeftovers,
@@ -28,7 +28,7 @@ const STEP = inRun(3, 1)
 const FILES = ['a', 'b', 'c']
 const COMMAND = ['/bin/sh', '-c', "trap 'exit 0' TERM; sleep 3600 & wait"]
 
-onBothEngines('faults of mounts', (world, line) => {
+onEngines('faults of mounts', (world, line, isLast) => {
   let volumes: TestVolumes
   let image: string
   beforeAll(async () => {
@@ -114,7 +114,7 @@ onBothEngines('faults of mounts', (world, line) => {
   })
 
   // A full pool is the same for both engines: a short run fills it once.
-  const itOnce = it.runIf(LONG || line === 'new')
+  const itOnce = it.runIf(LONG || isLast)
   itOnce('containers and agent continue on a pool that one writer has filled', async () => {
     const { docker } = world()
     const home = await startPool(128 * MIB)

@@ -10,7 +10,7 @@ import Docker from 'dockerode'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MIB } from './adapters/btrfs/pool.fixture.ts'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
-import { onBothEnginesAtOnce } from './fixtures/real-engine.fixture.ts'
+import { onEnginesAtOnce } from './fixtures/real-engine.fixture.ts'
 import {
   cgroupsOf,
   copyLeftovers,
@@ -23,7 +23,7 @@ import {
 const SERVE = "trap 'exit 0' TERM; sleep 3600 & wait"
 const shell = (script: string) => ({ command: ['/bin/sh', '-c', script] })
 
-onBothEnginesAtOnce('mounts', (world) => {
+onEnginesAtOnce('mounts', (world) => {
   const bare = (): Docker => new Docker({ socketPath: world().docker.socketPath })
   let volumes: TestVolumes
   /** An image with content in /data, and with nothing in /empty. */

@@ -9,7 +9,7 @@ import { waitUntil } from '@holdfast/testkit'
 import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from './fixtures/agent.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onEngines } from './fixtures/real-engine.fixture.ts'
 import { EngineError } from './ports/engine.ts'
 import { NoSessionError } from './ports/session.ts'
 
@@ -28,7 +28,7 @@ const SECRETS = {
 /** A time that is longer than any backoff. */
 const PAST_BACKOFF_MS = 60_000
 
-onBothEngines('containers with secrets', (world) => {
+onEngines('containers with secrets', (world) => {
   const inspect = (id: string | null) =>
     new Docker({ socketPath: world().docker.socketPath }).getContainer(id ?? '').inspect()
   const secretItem = (name = 'web'): DesiredItem => desiredItem(world().image, { ...SECRETS, name })

@@ -5,7 +5,7 @@ import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { createUsageReader } from './adapters/kernel/usage-files.ts'
 import { desiredItem, isUp } from './fixtures/agent.fixture.ts'
-import { onBothEngines } from './fixtures/real-engine.fixture.ts'
+import { onEngines } from './fixtures/real-engine.fixture.ts'
 
 interface EngineStats {
   readonly cpu_stats: {
@@ -23,7 +23,7 @@ const memoryOf = ({ memory_stats: { usage, stats } }: EngineStats): number =>
 
 const BUSY = 'head -c 30000000 /dev/zero | tail -c 1 >/dev/null; while :; do :; done'
 
-onBothEngines('usage', (world) => {
+onEngines('usage', (world) => {
   it('differs from the statistics of the engine by less than 10 %', async () => {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, {

@@ -8,7 +8,7 @@ import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import type { Agent } from '../agent.ts'
 import { createTestNode, desiredItem, isUp, type TestNode } from '../fixtures/agent.fixture.ts'
-import { onBothEnginesAtOnce, type RealWorld } from '../fixtures/real-engine.fixture.ts'
+import { onEnginesAtOnce, type RealWorld } from '../fixtures/real-engine.fixture.ts'
 
 const TWO_DAYS = 48 * 3_600_000
 
@@ -55,7 +55,7 @@ async function restartLater(node: TestNode, agent: Agent): Promise<Agent> {
   return node.start()
 }
 
-onBothEnginesAtOnce('the images of a node', (world) => {
+onEnginesAtOnce('the images of a node', (world) => {
   it('of earlier updates are removed on a full disk, those in use and those of others stay', async () => {
     const images = await pushImages(world(), 5)
     const [old = '', stopped = '', tagged = '', current = '', foreign = ''] = images

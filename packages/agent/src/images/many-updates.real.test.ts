@@ -9,6 +9,7 @@ import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDiskReader } from '../adapters/kernel/disk-use.ts'
 import { createTestNode, desiredItem, isUp, type TestNode } from '../fixtures/agent.fixture.ts'
+import { LINES_IN_TURN } from '../fixtures/real-engine.fixture.ts'
 
 const UPDATES = inRun(12, 200)
 const MIB = 1024 ** 2
@@ -43,7 +44,7 @@ async function startWorld(line: 'old' | 'new'): Promise<World> {
   return { ...engines, node: createTestNode(engines.docker.socketPath), usedPercent }
 }
 
-describe.concurrent.each(['old', 'new'] as const)('a node with the %s engine', (line) => {
+describe.concurrent.each(LINES_IN_TURN)('a node with the %s engine', (line) => {
   let world: World
   beforeAll(async () => {
     world = await startWorld(line)

@@ -9,7 +9,7 @@ import Docker from 'dockerode'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp, type TestNode } from '../fixtures/agent.fixture.ts'
 import { dyingAfter } from '../fixtures/dying.fixture.ts'
-import { onBothEnginesAtOnce } from '../fixtures/real-engine.fixture.ts'
+import { onEnginesAtOnce } from '../fixtures/real-engine.fixture.ts'
 import { desiredNetwork, NO_NAME_SERVER, reaches, runIn, withNameServer } from './networks.fixture.ts'
 
 /** Step between the engine calls at which the agent dies: every call in a long run, every third call in a short run. */
@@ -32,7 +32,7 @@ const untilReported = (node: TestNode, { id }: DesiredNetwork, expected: string)
 const found = async (node: TestNode, id: NetworkId) =>
   (await node.engine.listNetworks()).filter(({ labels }) => labels[NETWORK_LABEL] === id)
 
-onBothEnginesAtOnce('networks', (world, line) => {
+onEnginesAtOnce('networks', (world, line) => {
   const bare = () => new Docker({ socketPath: world().docker.socketPath })
 
   /** Removes a network of the engine although the containers of these items run on it. */

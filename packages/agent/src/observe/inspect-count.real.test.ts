@@ -4,7 +4,7 @@
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
-import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { onEngines } from '../fixtures/real-engine.fixture.ts'
 import type { Engine } from '../ports/engine.ts'
 
 const CONTAINERS = 20
@@ -27,7 +27,7 @@ function counted(engine: Engine, calls: Map<string, number>): Engine {
   })
 }
 
-onBothEngines('a rollout', (world, line) => {
+onEngines('a rollout', (world, line) => {
   it(`inspects each of ${CONTAINERS} new containers once`, { timeout: 120_000 }, async () => {
     const calls = new Map<string, number>()
     const { node } = await world().newNode((engine) => counted(engine, calls))

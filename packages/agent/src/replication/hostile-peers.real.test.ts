@@ -9,9 +9,9 @@ import { type ConnectionOptions, connect, createServer as createTlsServer } from
 import type { VolumeId } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { createRandom } from '@holdfast/testkit/hostile/random'
-import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checksums, startPool } from '../adapters/btrfs/pool.fixture.ts'
+import { roundsOf } from '../fixtures/rounds.fixture.ts'
 import { selfSignedIdentity } from '../peer/certificate.ts'
 import { dialPeer, peerTls } from '../peer/dial.ts'
 import { createPace, createPeerRequests } from '../peer/requests.ts'
@@ -210,7 +210,8 @@ test.each(malformed)('closes a connection with %s', async (_what, bytes) => {
 
 test('survives headers with random changes', async () => {
   const random = createRandom(7)
-  for (let count = 0; count < inRun(60, 1000); count += 1) {
+  const most = roundsOf('hostile-peers', { fewest: 15, usual: 60, long: 1000 })
+  for (let count = 0; count < most; count += 1) {
     const bytes = Buffer.concat([copy({ checkpoint: { epoch: 1, number: 1 } }), BYTES])
     // Only the header: a change in the bytes behind it is never read.
     for (let change = 0; change < 1 + random.below(4); change += 1)
@@ -242,8 +243,10 @@ test('sends nothing to a server that does not prove the key of the peer', async 
   await new Promise((resolve) => server.close(resolve))
 })
 
-const STREAMS = inRun(40, 300)
-test(`lists only checkpoints that equal their source after ${STREAMS} streams that were cut at random bytes`, async () => {
+const STREAMS = roundsOf('hostile-peers', { fewest: 12, usual: 40, long: 300 })
+test(`lists only checkpoints that equal their source after ${STREAMS} streams that were cut at random bytes`, {
+  timeout: 3_600_000,
+}, async () => {
   const random = createRandom(20_261_117)
   let cutAfter = Number.POSITIVE_INFINITY
   const target = portOf(replica)

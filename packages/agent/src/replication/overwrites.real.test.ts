@@ -13,11 +13,12 @@ import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemCommands } from '../adapters/btrfs/commands.ts'
 import { checksums, MIB, startPool } from '../adapters/btrfs/pool.fixture.ts'
+import { roundsOf } from '../fixtures/rounds.fixture.ts'
 import { desiredCopy, type KeptCopies, keepCopies } from '../storage/copies.fixture.ts'
 import { type PeerNode, startPeerNode } from './peer-nodes.fixture.ts'
 
 const SIZE = inRun(40, 256) * MIB
-const PASSES = inRun(2, 10)
+const PASSES = roundsOf('overwrites', { fewest: 1, usual: 2, long: 10 })
 const BLOCK = 8 * 1024
 const BLOCKS = Math.floor((SIZE * 0.8) / BLOCK)
 /** Writes between two fsyncs. */

@@ -10,9 +10,10 @@ import { waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { roundsOf } from '../fixtures/rounds.fixture.ts'
 import { routedDeployment, type SmallNode, startSmallNode } from './never-foreign.fixture.ts'
 
-const STEPS = LONG ? 10_000 : 200
+const STEPS = roundsOf('never-foreign', { fewest: 50, usual: 200, long: 10_000 })
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 const NAMES = ['api', 'web', 'web-2', 'job'] as const
 const SHARED = 'shared.test'

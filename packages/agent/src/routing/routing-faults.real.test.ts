@@ -8,7 +8,7 @@ import { expect, it } from 'vitest'
 import { desiredItem } from '../fixtures/agent.fixture.ts'
 import { startAgentProcess } from '../fixtures/agent-process.fixture.ts'
 import { dyingAfter } from '../fixtures/dying.fixture.ts'
-import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { onEngines } from '../fixtures/real-engine.fixture.ts'
 import {
   CHECK,
   gone,
@@ -43,7 +43,7 @@ async function endLoads(loads: ReturnType<typeof startLoads>, what: string): Pro
   expect(failed).toEqual([])
 }
 
-onBothEngines('routes while the agent dies', (world, line) => {
+onEngines('routes while the agent dies', (world, line) => {
   const successor = (image: string, { owner }: DesiredItem): DesiredItem =>
     desiredItem(image, ROUTED, { owner })
   const addressOf = async ({ node }: RoutedNode, item: DesiredItem): Promise<string> => {

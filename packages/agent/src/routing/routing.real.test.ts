@@ -13,7 +13,7 @@ import {
 import { LONG } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { createTestNode, desiredItem } from '../fixtures/agent.fixture.ts'
-import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { onEngines } from '../fixtures/real-engine.fixture.ts'
 import { RouterError } from '../ports/router.ts'
 import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-node.fixture.ts'
 
@@ -23,7 +23,7 @@ const RATE = LONG ? 200 : 20
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 
-onBothEngines('routes', (world) => {
+onEngines('routes', (world) => {
   const image = (tag: string): Promise<string> => routedImage(world(), tag)
   const ask = async (edge: string, host: string, path = '/'): Promise<string> => {
     const load = startLoad({ targets: [edge], host, path, perSecond: 50, accept: () => true })

@@ -4,9 +4,9 @@
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { desiredItem, isUp } from '../fixtures/agent.fixture.ts'
-import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { onEngines } from '../fixtures/real-engine.fixture.ts'
 
-onBothEngines('a control-plane node', (world) => {
+onEngines('a control-plane node', (world) => {
   it('creates no new deployment, but recreates those it had, also by a new assignment', async () => {
     const { node, agent } = await world().newNode()
     const there = desiredItem(world().image)
@@ -42,7 +42,7 @@ onBothEngines('a control-plane node', (world) => {
   })
 })
 
-onBothEngines('a node with orphaned containers', (world) => {
+onEngines('a node with orphaned containers', (world) => {
   it('keeps its orphans when they are most of its containers, and reports their names once', async () => {
     const { node, agent } = await world().newNode()
     const items = Array.from({ length: 5 }, () => desiredItem(world().image, { name: 'left' }))

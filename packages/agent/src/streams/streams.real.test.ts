@@ -16,7 +16,7 @@ import { inRun } from '@holdfast/testkit/long-run'
 import pino from 'pino'
 import { expect, test } from 'vitest'
 import { desiredItem, isUp, newTenant, type TestNode } from '../fixtures/agent.fixture.ts'
-import { onBothEngines } from '../fixtures/real-engine.fixture.ts'
+import { onEngines } from '../fixtures/real-engine.fixture.ts'
 import { createKeptLogs } from './kept-logs.ts'
 import { allocateFrame } from './link.ts'
 import { createSessionStreams } from './node-streams.ts'
@@ -85,7 +85,7 @@ function serverEnd({ engine, tenant, folder }: Pick<TestNode, 'engine' | 'tenant
   }
 }
 
-onBothEngines('streams', (world) => {
+onEngines('streams', (world) => {
   async function running(template: Parameters<typeof desiredItem>[1] = {}) {
     const { node } = await world().newNode()
     const item = desiredItem(world().image, template)

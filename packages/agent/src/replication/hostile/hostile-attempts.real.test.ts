@@ -8,15 +8,18 @@ import { join } from 'node:path'
 import { waitUntil } from '@holdfast/testkit'
 import { createRandom } from '@holdfast/testkit/hostile/random'
 import { inRun } from '@holdfast/testkit/long-run'
+import { inTurn } from '@holdfast/testkit/rotation'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkpointStream } from '../../adapters/btrfs/send-stream.fixture.ts'
+import { roundsOf } from '../../fixtures/rounds.fixture.ts'
 import { dialPeer } from '../../peer/dial.ts'
 import { createPace, createPeerRequests } from '../../peer/requests.ts'
 import { attemptsOn, idleAttempts } from './attempts.fixture.ts'
 import { contentsOf, type HostileWorld, startHostileWorld } from './hostile-world.fixture.ts'
 import { asPeer, header, speak, streamed } from './speak.fixture.ts'
 
-const ATTEMPTS = inRun(74, 1000)
+/** At least each fifth kind of attempt; all kinds in turn. */
+const ATTEMPTS = roundsOf('hostile-attempts', { fewest: 15, usual: 74, long: 1000 })
 /** How often the whole pool is compared. */
 const COMPARE_EVERY = 25
 const IDLE = inRun(0, 48)
@@ -87,7 +90,8 @@ function requireNoData(what: string, received: Buffer): void {
 
 test('attempts by every kind of attacker read and change nothing', async () => {
   const random = createRandom(20_261_117)
-  const kinds = attemptsOn(world, captured)
+  const all = attemptsOn(world, captured)
+  const kinds = ATTEMPTS < all.length ? inTurn('machine-rounds', all) : all
   const before = contentsOf(world.victim)
   const [files, memory, began] = [openFiles(), process.memoryUsage().rss, performance.now()]
   const idle = idleAttempts(world, IDLE).map((speech) => speak(speech))
