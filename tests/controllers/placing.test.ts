@@ -7,7 +7,6 @@ import type { Store } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { uniqueName } from '@holdfast/testkit'
-import { startEnginePace } from '@holdfast/testkit/controllers/controller-engine'
 import {
   addNodes,
   addTenant,
@@ -235,18 +234,13 @@ describe('a deployment that fits nowhere', () => {
     }
     expect(runningOf(store, tenant, uid)).toEqual([])
 
-    const pace = await startEnginePace()
-    const began = performance.now()
     const [a] = five
     if (a === undefined) throw new Error('no nodes')
+    // The change of the node wakes the placement: the next resync is an hour away.
     await write(store, (transaction) =>
       transaction.put(inTenant(tenant, nodes, a.id), { ...a, schedulable: true }),
     )
     await expect.poll(() => runningOf(store, tenant, uid).map(({ nodeId }) => nodeId)).toEqual([a.id])
-    const [tookMs, heldUpMs] = [performance.now() - began, pace.heldUpMs()]
-    await pace.stop()
-    // The delay of direct writes to the store is subtracted: the placement needs two writes, and a slow disk delays them.
-    expect(tookMs - heldUpMs).toBeLessThan(2_000)
     expect(placementOf(store, tenant, uid)).toMatchObject({ reportedRefusals: '', everAssigned: true })
     expect((await eventsOf(store, tenant)).map(({ type }) => type)).toEqual([
       'deployment.unschedulable',

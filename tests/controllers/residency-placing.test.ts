@@ -5,8 +5,7 @@ import type { DeploymentSpec, Event, ResidencyDemand, TenantId } from '@holdfast
 import { nodes, type StoredDeployment, type StoredNode } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { inTenant } from '@holdfast/server/store/transaction'
-import { uniqueName, waitUntil } from '@holdfast/testkit'
-import { startEnginePace } from '@holdfast/testkit/controllers/controller-engine'
+import { uniqueName } from '@holdfast/testkit'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import * as world from '@holdfast/testkit/controllers/placing-world'
@@ -73,12 +72,6 @@ const idle = () => expect.poll(() => controllers.placing.pending).toBe(0)
 
 async function eventsOfType(type: string): Promise<Event[]> {
   return (await world.eventsOf(store, tenant)).filter((each) => each.type === type)
-}
-
-async function timeUntil(what: string, isSo: () => boolean): Promise<number> {
-  const began = performance.now()
-  await waitUntil(isSo, { what, intervalMs: 5 })
-  return performance.now() - began
 }
 
 /** Waits until the deployment has replicas on exactly the given nodes, and no stopping replica elsewhere. */
@@ -159,13 +152,11 @@ describe('a demand that cannot be satisfied', () => {
   })
 })
 
-test('the wait for a node ends automatically within 2 s of the label that satisfies it, 20 times', async () => {
+test('the wait for a node ends automatically with the label that satisfies it, 20 times', async () => {
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
   if (node === undefined) throw new Error('no node was added')
+  // The change of the labels wakes the placement: the next resync is an hour away.
   controllers = world.startControllers(store, { residency: ON })
-  const pace = await startEnginePace()
-  onTestFinished(() => pace.stop())
-  const took: number[] = []
   // The replicas request no resources, because without an agent a stopped replica never frees its resources.
   const spec = { replicas: 1, placement: GERMAN, resources: { cpuMillis: 0, memoryBytes: 0 } }
   for (let round = 0; round < 20; round += 1) {
@@ -173,13 +164,8 @@ test('the wait for a node ends automatically within 2 s of the label that satisf
     const stored = await world.put(store, tenant, world.deploymentOf(`web-${round}`, spec))
     await expect.poll(() => reason(stored)).toBe('residency_no_match')
     await relabel(node, { [COUNTRY]: 'DE' })
-    const before = pace.heldUpMs()
-    const tookMs = await timeUntil('it is placed', () => homes(stored).length === 1)
-    // The delay of direct writes to the store, which a slow disk causes, is subtracted.
-    took.push(tookMs - (pace.heldUpMs() - before))
+    await expect.poll(() => homes(stored)).toHaveLength(1)
   }
-  console.log(`waits ended after ${Math.round(Math.max(...took))} ms at the most`)
-  expect(Math.max(...took)).toBeLessThan(2_000)
 })
 
 describe('a node whose labels change', () => {
@@ -199,9 +185,7 @@ describe('a node whose labels change', () => {
       expect(homes(stored)).toEqual(['berlin', 'berlin', 'bonn', 'bonn'])
       agents?.fewestServed()
       await relabel(one, { [COUNTRY]: 'FR' })
-      const took = await timeUntil('none is left there', () => !homes(stored).includes('berlin'))
-      // The replicas moved because of the changed label: the next resync would have been later than this limit.
-      expect(took).toBeLessThan(10_000)
+      // The changed label moves the replicas: the next resync is an hour away.
       await settledOn(stored, 'bonn', 'bonn', 'bonn', 'bonn')
       await running(stored)
       expect(agents?.fewestServed()).toBe(order === 'start-first' ? 4 : 3)

@@ -1,6 +1,6 @@
 import { createMemoryKeyspace } from '@holdfast/simulation/memory/keyspace'
 import { clock, openOver, putTenant, write } from '@holdfast/simulation/memory/store-over-memory.fixture'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Broker } from '../ports/broker.ts'
 import { aDeployment, aJob, someTenant } from '../store/records.fixture.ts'
 import { deployments, events, jobs } from '../store/records.ts'
@@ -10,7 +10,7 @@ import { startDigestFixing } from './fix-digests.ts'
 type Answer = Awaited<ReturnType<Broker['checkImage']>>
 
 /** A job and a deployment without a digest, and a registry with one answer. */
-async function world(answer: Answer) {
+async function world(answer: Answer, times = { retryMs: 1, checkMs: 5 }, onCheck = (): void => {}) {
   const store = await openOver(createMemoryKeyspace())
   const tenant = someTenant()
   await write(store, (transaction) => {
@@ -21,13 +21,19 @@ async function world(answer: Answer) {
   await store.fresh()
   const fixing = startDigestFixing(
     {
-      ...{ store, clock, broker: { checkImage: async () => answer }, random: () => 0 },
+      ...{ store, clock, random: () => 0 },
+      broker: {
+        async checkImage() {
+          onCheck()
+          return answer
+        },
+      },
       leadership: { owns: () => true, fenced: (_tenant, decide) => store.transact(decide) },
       onError: (error) => {
         throw error
       },
     },
-    { retryMs: 1, checkMs: 5 },
+    times,
   )
   onTestFinished(async () => {
     await fixing.stop()
@@ -87,4 +93,23 @@ test('a deployment that returns to a missing image gets another event', async ()
   await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(3)
   await use(image, 3)
   await expect.poll(async () => (await messages()).length, { timeout: 15_000 }).toBe(4)
+})
+
+test('a registry without an answer is asked again after the retry time, and less often after each failure', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const asked: number[] = []
+  let isOpen = false
+  const opening = world({ kind: 'credentials_unavailable' }, { retryMs: 1_000, checkMs: 10 }, () => {
+    asked.push(performance.now())
+  }).then(() => {
+    isOpen = true
+  })
+  while (!isOpen) await vi.advanceTimersByTimeAsync(1)
+  await opening
+  // The job and the deployment have different images, and a tenant has one request at a time.
+  await vi.advanceTimersByTimeAsync(20_000)
+  const ofOneImage = asked.filter((_, at) => at % 2 === 0)
+  const gaps = ofOneImage.slice(1).map((at, index) => Math.round((at - (ofOneImage[index] ?? 0)) / 1_000))
+  expect(gaps).toEqual([2, 4, 4, 4, 4])
 })
