@@ -6,6 +6,7 @@ export const TIMED: string[] = [
   'tests/real/api/{hostile,races}.test.ts',
   'tests/real/dashboard/live.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
+  'packages/agent/src/fencer/late-writers.real.test.ts',
   'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
   'e2e/{broken-images,canary,rolling,two-builds}.test.ts',
 ]

@@ -11,7 +11,7 @@ import {
 } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import pino from 'pino'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { type RouterAdmin, RouterError } from '../ports/router.ts'
 import { createDrain } from './drain.ts'
 import { type LocalReplica, runOf } from './plan-backends.ts'
@@ -67,12 +67,6 @@ function settling(done: Promise<void>) {
   })
   return watched
 }
-const took = async (work: Promise<void>): Promise<number> => {
-  const begun = performance.now()
-  await work
-  return performance.now() - begun
-}
-
 test('the first update waits for a hanging router, and later ones treat it as unavailable', async () => {
   const pending: ((error: Error) => void)[] = []
   const hanging = (): Promise<void> => new Promise((_, reject) => pending.push(reject))
@@ -161,9 +155,13 @@ test('a drain waits for requests to a replica that an earlier agent withdrew', a
 })
 
 test('a drain ends after a while without requests in flight, and a missing answer does not end it', async () => {
+  // The only time that passes is 50 ms after each poll.
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const counts = { polls: 0, busy: 0 }
   const { router, admin } = newRouter({
     async requestsInFlight() {
+      vi.advanceTimersByTime(50)
       counts.polls += 1
       counts.busy -= 1
       if (counts.busy === 1) throw new RouterError('unavailable', 'closed')
@@ -173,14 +171,15 @@ test('a drain ends after a while without requests in flight, and a missing answe
   await router.applied(1000)
   const engine = { inspectContainer: async () => ({ id: 'a', startedAt: '1', address: ADDRESS }) }
   const drain = createDrain({ engine, router, admin })
-  expect(await took(drain('a', 2000))).toBeGreaterThan(240)
-  const before = counts.polls
+  await drain('a', 2000)
+  // The first poll is the beginning of 250 ms without a request.
+  expect(counts.polls).toBe(6)
   counts.busy = 3
   await drain('a', 5000)
-  // Expected polls: two with a request in flight, one without an answer, and at least two in the quiet period, because
-  // this process may pause during that period.
-  expect(counts.polls - before).toBeGreaterThan(4)
+  // Two polls with a request in flight, one without an answer between them, and six in 250 ms without a request.
+  expect(counts.polls).toBe(6 + 9)
   counts.busy = Number.POSITIVE_INFINITY
-  expect(await took(drain('a', 1000))).toBeGreaterThan(990)
+  await drain('a', 1000)
+  expect(counts.polls).toBe(6 + 9 + 20)
   router.close()
 })
