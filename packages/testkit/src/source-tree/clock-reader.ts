@@ -45,22 +45,10 @@ interface Argument extends Parameter {
 
 /** Members of a value that say nothing about the time in it. */
 const COUNTS = new Set(['length', 'size', 'has', 'keys', 'includes', 'indexOf'])
-/** Methods whose result derives from the result of their callback. Those that choose records return records. */
+/** Methods whose result derives from the result of their callback. What `find` returns is a record, not the time in it. */
 const MAPS = new Set([
-  ...[
-    'evaluate',
-    'every',
-    'filter',
-    'find',
-    'findIndex',
-    'findLast',
-    'flatMap',
-    'from',
-    'map',
-    'reduce',
-    'some',
-    'then',
-  ],
+  ...['every', 'evaluate', 'filter', 'findIndex', 'flatMap'],
+  ...['from', 'map', 'reduce', 'some', 'then'],
 ])
 /** Globals whose result derives from their arguments. `fetch` and others ask a process, which answers what it likes. */
 const COMPUTES = new Set([
