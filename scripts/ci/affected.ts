@@ -1,19 +1,20 @@
-// Which test files can a change affect? Usage: affected.ts REF prints one test file per line, or all test files if a file
-// changed that every test depends on. A test depends on the files it imports, directly or through others, and on every
-// file of the repository that one of these files names in a string, such as a program that the test starts.
+// Which test files can a change affect? Prints one per line, nearest first.
+//
+//   affected.ts REF           the tests that .ci/run --since runs; of labs and of tests with engines those of the same subject
+//   affected.ts REF --all     every test that reaches a changed file
+//   affected.ts REF --walk    exits with 0 if the packaging walk can notice the change, otherwise with 1
 
-import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { argv } from 'node:process'
-import { gatherSources } from '@holdfast/testkit/source-tree/source-tree'
+import { argv, exit } from 'node:process'
 import { affectedTests } from './affected-tests.ts'
+import { changedSince, readRepository } from './read-change.ts'
+import { needsPackagingWalk } from './suite-table.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const [ref = 'HEAD'] = argv.slice(2)
-const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n')
+const options = argv.slice(2).filter((word) => word.startsWith('--'))
+const [ref = 'HEAD'] = argv.slice(2).filter((word) => !word.startsWith('--'))
 
-const changed = [
-  ...git('diff', '--name-only', ref),
-  ...git('ls-files', '--others', '--exclude-standard'),
-].filter((path) => path !== '')
-for (const path of affectedTests(gatherSources(ROOT), changed)) console.log(path)
+const changed = changedSince(ROOT, ref)
+if (options.includes('--walk')) exit(needsPackagingWalk(changed) ? 0 : 1)
+const all = options.includes('--all')
+for (const { path } of affectedTests(readRepository(ROOT), changed, { all })) console.log(path)
