@@ -5,7 +5,7 @@ import { env } from 'node:process'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The server that answers /api while the dashboard is developed with `npx vite packages/dashboard`. */
+/** The server that answers /api while the dashboard is developed with `npm run dev:dashboard`. */
 const server = env.HOLDFAST_URL ?? 'http://127.0.0.1:8080'
 
 const FIRST_LIBRARIES =
