@@ -1,6 +1,6 @@
 // The desired state that a node receives: all assignments at first and then once a minute, and changes in between.
 
-import { performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
 import { asOwner, type DesiredState, joinTemplates, ownerOf } from '@holdfast/contract'
 import { placements } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
@@ -16,6 +16,7 @@ import {
   place,
   write,
 } from '@holdfast/testkit/session/session-records'
+import { stopClock } from '@holdfast/testkit/session/stopped-clock'
 import { expect, test } from 'vitest'
 
 test('a changed placement arrives as a delta with a newer revision, only at the nodes it concerns', async () => {
@@ -54,18 +55,26 @@ test('changes of one transaction arrive in one delta', async () => {
   expect(gateway.counts.deltas).toBe(1)
 })
 
+const [RESYNC_MS, SWEEP_MS] = [2_000, 20]
+
 test('the complete set is sent repeatedly, spread over the interval', async () => {
-  const { url, store, gateway } = await gatewayForTest({ times: { resyncMs: 300, sweepMs: 20 } })
+  const { url, store, gateway } = await gatewayForTest({ times: { resyncMs: RESYNC_MS, sweepMs: SWEEP_MS } })
   const tenant = await addTenant(store)
   const node = await enroll(store, tenant)
   const assignment = anAssignment(node.nodeId)
   await place(store, tenant, [assignment])
-  const began = performance.now()
+  const clock = stopClock()
   const agent = await openRaw(url, node)
-  for (let round = 0; round < 3; round += 1)
+  // The first repetition comes at a random time of the interval; the next two each come a full interval later.
+  clock.advance(RESYNC_MS)
+  for (let round = 0; round < 3; round += 1) {
     expect((await agent.next('complete')).items).toMatchObject([{ assignmentId: assignment.id }])
-  // The first repetition comes at a random time of the 300 ms interval; the next two each come a full interval later.
-  expect(performance.now() - began).toBeGreaterThan(590)
+    clock.advance(RESYNC_MS - 1)
+    // Ten sweeps that find nothing due.
+    await setTimeout(10 * SWEEP_MS)
+    expect(agent.heard.filter(({ type }) => type === 'complete')).toHaveLength(round + 2)
+    clock.advance(1)
+  }
   expect(gateway.counts.deltas).toBe(0)
 })
 
