@@ -14,8 +14,8 @@ import { expect, onTestFinished, test } from 'vitest'
 const [poisoned, sound] = [someTenant(), someTenant()]
 const GARBAGE = Buffer.from([0xff, 0x00, 0x7b, 0x22])
 
-async function opened(root: string): Promise<TestStore> {
-  const one = await openTestStore({ endpoints: (await sharedEtcd()).endpoints, root })
+async function opened(root: string, options: { deadlineMs?: number } = {}): Promise<TestStore> {
+  const one = await openTestStore({ endpoints: (await sharedEtcd()).endpoints, root, ...options })
   onTestFinished(() => one.close())
   return one
 }
@@ -59,14 +59,12 @@ test('garbage in tenant and global keys is reported once and hides no other reco
 
 test('a transaction on an unreadable record fails at once, and works after a repair', async () => {
   const root = `/${uniqueName('poison')}`
-  const { store, engine } = await opened(root)
+  // A transaction that waited for its deadline would last longer than this test may.
+  const { store, engine } = await opened(root, { deadlineMs: 600_000 })
   const key = store.keyspace.tenantKey(poisoned, deployments.folder, 'bad')
   await write(engine, key, GARBAGE)
   await store.fresh()
-  const since = performance.now()
   await expect(create(store, poisoned, 'bad')).rejects.toMatchObject({ name: 'UnreadableRecordError' })
-  // The transaction fails well before its deadline of ten seconds, even if the machine pauses for a while.
-  expect(performance.now() - since).toBeLessThan(5_000)
   await write(engine, key, encodeRecord(deployments, aDeployment('bad')))
   await store.fresh()
   expect(await create(store, poisoned, 'bad')).toBe('exists')

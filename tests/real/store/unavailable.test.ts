@@ -46,34 +46,35 @@ const create = (store: Store, name: string) =>
 const isWritten = (store: Store, name: string) =>
   waitUntil(() => create(store, name), { what: `${name} is written` })
 
-/** Waits until a call fails because the store is unavailable, and returns how long that took. */
-async function refusal(work: Promise<unknown>): Promise<number> {
-  const since = performance.now()
-  await expect(work).rejects.toMatchObject({ name: 'StoreUnavailableError' })
-  return performance.now() - since
-}
+/** Waits until a call fails because the store is unavailable. */
+const refusal = (work: Promise<unknown>): Promise<void> =>
+  expect(work).rejects.toMatchObject({ name: 'StoreUnavailableError' })
 
 describe('while etcd is unavailable', () => {
   test.each(['paused', 'gone'] as const)(
     'because it is %s, every call ends in time, and works again later',
     async (how) => {
       const { store } = await opened({ deadlineMs: 1_000 })
+      const { store: patient } = await opened({ deadlineMs: 600_000 })
       await isWritten(store, 'web')
       const [member] = cluster.members
       if (how === 'paused') member?.pause()
       else await member?.kill()
-      const [fresh, read, refused, written] = await Promise.all([
+      let isWaiting = true
+      const waited = patient.fresh().finally(() => {
+        isWaiting = false
+      })
+      // etcd is away until all calls have ended, so only the deadline of their store can end them.
+      await Promise.all([
         refusal(store.fresh()),
         refusal(store.read(audit, ['/x/'])),
         refusal(store.transact(() => ({ kind: 'abort', result: undefined }))),
         refusal(create(store, 'new')),
       ])
+      expect(isWaiting).toBe(true)
       if (how === 'paused') member?.resume()
       else await member?.restart()
-      // The limit is half of the default deadline, which proves that this store's shorter deadline was used.
-      expect(Math.max(fresh, read, refused)).toBeLessThan(5_000)
-      // A failed write takes longer, because the store then checks whether the write was applied.
-      expect(written).toBeLessThan(10_000)
+      await waited
       await waitUntil(() => create(store, 'later'), { what: 'the store writes again' })
     },
   )
@@ -83,17 +84,15 @@ describe('while etcd is unavailable', () => {
     await isWritten(store, 'web')
     const [member] = cluster.members
     member?.pause()
-    const waits = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => refusal(create(store, `n${index}`))),
-    )
+    // One after another they would last longer than this test may, because each is sent with a deadline of 2.5 s.
+    await Promise.all(Array.from({ length: 50 }, (_, index) => refusal(create(store, `n${index}`))))
     member?.resume()
-    expect(Math.max(...waits)).toBeLessThan(10_000)
   })
 
   test('a wait for a condition that never comes true ends', async () => {
     const { store } = await opened({ deadlineMs: 200 })
     const until = new Promise<void>(() => {})
-    expect(await refusal(store.transact(() => ({ kind: 'wait', until })))).toBeLessThan(5_000)
+    await refusal(store.transact(() => ({ kind: 'wait', until })))
   })
 
   test('a request that etcd can never accept is reported as invalid, not as unavailability', async () => {
