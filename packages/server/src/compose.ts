@@ -85,7 +85,7 @@ export type UnusableStore = NewerFormatError | RestoredStoreError
 
 /**
  * `onUnusable` is called when this server must not use the store any longer; it must then end. Throws an UnusableStore if
- * that is found before the server has started.
+ * that is found before the server has started. `connect` connects to the key-value store; tests may use one in memory.
  */
 export async function composeServer(
   config: Config,
@@ -93,9 +93,10 @@ export async function composeServer(
   onUnusable: (error: UnusableStore) => void = () => {},
   stateFolder = config.stateFolder,
   secretIdExpiries: MetricSources['secretIdExpiries'] = () => new Map(),
+  connect: typeof connectEtcd = connectEtcd,
 ): Promise<Server> {
   const clients = composeClientCertificates(config, log)
-  const engine = connectEtcd(config, log, clients.etcd)
+  const engine = connect(config, log, clients.etcd)
   const audit = createAuditStream(log)
   const events = { onNewerFormat: onUnusable, onRestored: onUnusable, ...logRecords(log, audit) }
   const { finalize } = config.upgrade

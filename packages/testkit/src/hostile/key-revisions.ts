@@ -1,19 +1,22 @@
 // Reads the revision at which each etcd key was last changed, and checks that accepted writes explain all changes between
 // two readings. Values are not read, so that frequent readings are cheap.
 
+import { keyspaceWith, MEMORY_ENDPOINT } from '../platform/connect-store.ts'
+
 export type KeyRevisions = ReadonlyMap<string, string>
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
 /** Reads the revisions of all keys that begin with the prefix, which must end in a slash. */
 export async function readKeyRevisions(endpoint: string, prefix: string): Promise<KeyRevisions> {
+  const rangeEnd = `${prefix.slice(0, -1)}0`
+  if (endpoint === MEMORY_ENDPOINT) {
+    const { kvs } = keyspaceWith(prefix).range({ key: prefix, rangeEnd, keysOnly: true })
+    return new Map(kvs.map(({ key, modRevision }) => [key, `${modRevision}`]))
+  }
   const response = await fetch(`${endpoint}/v3/kv/range`, {
     method: 'POST',
-    body: JSON.stringify({
-      key: base64(prefix),
-      range_end: base64(`${prefix.slice(0, -1)}0`),
-      keys_only: true,
-    }),
+    body: JSON.stringify({ key: base64(prefix), range_end: base64(rangeEnd), keys_only: true }),
   })
   const answer = (await response.json()) as { kvs?: { key: string; mod_revision: string }[] }
   return new Map(

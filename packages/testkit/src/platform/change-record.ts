@@ -1,10 +1,10 @@
 // Creates or changes one record of a running platform in its store, as a part of the platform that a test leaves out would.
 
-import { connectEtcd } from '@holdfast/server/connect-engines'
 import { openStore } from '@holdfast/server/store/store'
 import type { Address } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import pino from 'pino'
+import { connectStore } from './connect-store.ts'
 import type { Platform } from './start-platform.ts'
 
 export async function changeRecord<T>(
@@ -12,7 +12,7 @@ export async function changeRecord<T>(
   address: Address<T>,
   change: (record: T | undefined) => T,
 ): Promise<void> {
-  const engine = connectEtcd(config, pino({ level: 'silent' }))
+  const engine = connectStore(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
   try {
     await store.transact<void>((transaction) => {

@@ -1,4 +1,7 @@
-// Reads all keys under a prefix directly from etcd, and not through the product's client, which is under test.
+// Reads all keys under a prefix directly from etcd, and not through the product's client, which is under test; or from a
+// store in memory.
+
+import { keyspaceWith, MEMORY_ENDPOINT } from './connect-store.ts'
 
 interface RangeAnswer {
   readonly kvs?: readonly {
@@ -17,10 +20,14 @@ export type KeyDump = {
 const toBase64 = (text: string): string => Buffer.from(text).toString('base64')
 const fromBase64 = (text: string): string => Buffer.from(text, 'base64').toString()
 
+/** The end of the range of all keys with a prefix that ends with a slash. */
+const endOf = (prefix: string): string => `${prefix.slice(0, -1)}0`
+
 export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDump> {
+  if (endpoint === MEMORY_ENDPOINT) return dumpMemory(prefix)
   const answer = await fetch(`${endpoint}/v3/kv/range`, {
     method: 'POST',
-    body: JSON.stringify({ key: toBase64(prefix), range_end: toBase64(`${prefix.slice(0, -1)}0`) }),
+    body: JSON.stringify({ key: toBase64(prefix), range_end: toBase64(endOf(prefix)) }),
   })
   if (!answer.ok) throw new Error(`etcd answered ${answer.status}`)
   const { kvs = [] } = (await answer.json()) as RangeAnswer
@@ -28,6 +35,16 @@ export async function dumpKeys(endpoint: string, prefix: string): Promise<KeyDum
     kvs.map(({ key, value = '', create_revision: created, mod_revision: revision }) => [
       fromBase64(key),
       { created, revision, value: fromBase64(value) },
+    ]),
+  )
+}
+
+function dumpMemory(prefix: string): KeyDump {
+  const { kvs } = keyspaceWith(prefix).range({ key: prefix, rangeEnd: endOf(prefix) })
+  return Object.fromEntries(
+    kvs.map(({ key, value, createRevision, modRevision }) => [
+      key,
+      { created: `${createRevision}`, revision: `${modRevision}`, value: Buffer.from(value).toString() },
     ]),
   )
 }

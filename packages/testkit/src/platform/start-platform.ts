@@ -1,10 +1,10 @@
 // A complete control plane for tests: the real server in this process, with its own key root and tenants. The real etcd,
-// secrets store and registry are shared by all tests of the test worker.
+// secrets store and registry are shared by all tests of the test worker; the records may be in memory instead.
 
 import { composeServer, type Server } from '@holdfast/server/compose'
 import { loadConfig } from '@holdfast/server/config/load-config'
 import type { Config } from '@holdfast/server/config/schema'
-import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { listenAt } from '@holdfast/server/net/limit-connections'
 import { initialize } from '@holdfast/server/operations/tenants/initialize'
 import { openStore } from '@holdfast/server/store/store'
@@ -22,6 +22,7 @@ import {
 import pino, { type Logger } from 'pino'
 import { readEvents } from '../received/read-events.ts'
 import { type ApiClient, createApiClient } from './api-client.ts'
+import { connectStore, forgetStore, MEMORY_ENDPOINT } from './connect-store.ts'
 import { makeToken, provision } from './set-up.ts'
 
 interface TestTenant {
@@ -54,6 +55,8 @@ export interface PlatformOptions {
   /** Server settings that override those of the test platform, in the form of the configuration file. */
   readonly settings?: { readonly [name: string]: unknown }
   readonly endpoints?: readonly string[]
+  /** Keeps the records in the memory of this process (connect-store.ts); by default they are in etcd. */
+  readonly inMemory?: boolean
   readonly secretsStore?: SecretsStore
   readonly registry?: Registry
   readonly root?: string
@@ -68,18 +71,20 @@ const FAST = {
 }
 
 export async function startPlatform(options: PlatformOptions = {}): Promise<Platform> {
-  const [etcd, secrets, registry] = await Promise.all([
-    options.endpoints === undefined ? sharedEtcd() : undefined,
+  const [endpoints, secrets, registry] = await Promise.all([
+    endpointsOf(options),
     options.secretsStore ?? sharedSecretsStore(),
     options.registry ?? sharedRegistry(),
   ])
   const port = await freePort()
   const root = options.root ?? `/${uniqueName('test')}`
-  const identities = await provision(secrets.address, secrets.rootToken)
+  const identities = await (options.secretsStore === undefined
+    ? sharedIdentities(secrets)
+    : provision(secrets.address, secrets.rootToken))
   const config = configOf({
     listen: { host: '127.0.0.1', port, drainSeconds: 0 },
     publicUrl: `http://127.0.0.1:${port}`,
-    etcd: { endpoints: options.endpoints ?? etcd?.endpoints, root },
+    etcd: { endpoints, root },
     secretsStore: { address: secrets.address, ...identities },
     registries: [{ host: registry.host, plainHttp: true, allowAddress: true }],
     // No controllers run, because tests that count the writes of a request must not see writes of controllers.
@@ -90,7 +95,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
   const logLines: string[] = []
   const log = options.log ?? pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
   const platformToken = await firstToken(config, log)
-  const server = await composeServer(config, log)
+  const server = await compose(config, log)
   await server.http.listen(listenAt(config.listen))
   const baseUrl = config.publicUrl
   const api = (token = platformToken) => createApiClient(baseUrl, token)
@@ -111,6 +116,7 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Plat
     async stop() {
       await readEvents(api())
       await server.close()
+      forgetStore(config)
     },
   }
 }
@@ -143,7 +149,7 @@ export async function startReplica(
   const log = pino({ level: 'debug', base: null }, { write: (line) => logLines.push(line) })
   const { tls: _own, ...shared } = platform.config.listen
   const listen = { ...shared, host, port, drainSeconds: 0, ...(tls === undefined ? {} : { tls }) }
-  const server = await composeServer({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
+  const server = await compose({ ...platform.config, ...settings, listen, publicUrl: baseUrl }, log)
   await server.http.listen(listenAt({ host, port }))
   return {
     baseUrl,
@@ -154,6 +160,22 @@ export async function startReplica(
   }
 }
 
+let ofSharedStore: ReturnType<typeof provision> | undefined
+
+/** The identities of all platforms that use the shared secrets store: the mounts of their tenants keep them apart. */
+function sharedIdentities({ address, rootToken }: SecretsStore): ReturnType<typeof provision> {
+  ofSharedStore ??= provision(address, rootToken)
+  return ofSharedStore
+}
+
+async function endpointsOf({ endpoints, inMemory }: PlatformOptions): Promise<readonly string[]> {
+  if (inMemory === true) return [MEMORY_ENDPOINT]
+  return endpoints ?? (await sharedEtcd()).endpoints
+}
+
+const compose = (config: Config, log: Logger): Promise<Server> =>
+  composeServer(config, log, undefined, undefined, undefined, connectStore)
+
 function configOf(settings: object): Config {
   const loaded = loadConfig({ text: JSON.stringify(settings), env: {} })
   if (loaded.ok) return loaded.config
@@ -161,7 +183,7 @@ function configOf(settings: object): Config {
 }
 
 async function firstToken(config: Config, log: Logger): Promise<string> {
-  const engine = connectEtcd(config, log)
+  const engine = connectStore(config, log)
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
   const made = await initialize(
     { store, clock, ids, secrets: connectSecretsWriter(config) },

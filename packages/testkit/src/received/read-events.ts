@@ -8,18 +8,30 @@ import { RECEIVED_FILE } from './received-values.ts'
 const DEADLINE_MS = 2_000
 const PAGE = 500
 
-export async function readEvents(api: ApiClient): Promise<void> {
+/** Reads the events of all tenants of a platform. */
+export const readEvents = (api: ApiClient): Promise<void> => readEventsOf(api, () => tenantsOf(api))
+
+/** Reads the events of these tenants. */
+export async function readEventsOf(api: ApiClient, tenants: () => Promise<readonly string[]>): Promise<void> {
   if (RECEIVED_FILE === undefined) return
   const { promise: late, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, DEADLINE_MS)
-  await Promise.race([readTenants(api).catch(() => {}), late])
+  const reading = tenants().then((ids) => Promise.all(ids.map((id) => readTenant(api, id))))
+  await Promise.race([reading.catch(() => {}), late])
   clearTimeout(timer)
 }
 
-async function readTenants(api: ApiClient): Promise<void> {
-  const { body } = await api.get('/api/v1/tenants')
-  const tenants: readonly { readonly id: string }[] = Object(body['items'] ?? [])
-  await Promise.all(tenants.map(({ id }) => readTenant(api, id)))
+/** The ids of all tenants of a platform. */
+export async function tenantsOf(api: ApiClient): Promise<string[]> {
+  const ids: string[] = []
+  let cursor = ''
+  do {
+    const { body } = await api.get(`/api/v1/tenants?limit=${PAGE}${cursor}`)
+    const items: readonly { readonly id: string }[] = Object(body['items'] ?? [])
+    ids.push(...items.map(({ id }) => id))
+    cursor = typeof body['nextCursor'] === 'string' ? `&cursor=${body['nextCursor']}` : ''
+  } while (cursor !== '')
+  return ids
 }
 
 async function readTenant(api: ApiClient, tenant: string): Promise<void> {

@@ -5,6 +5,7 @@ import { EngineError, type KeyValueEngine } from '@holdfast/server/ports/key-val
 import { openStore, type Store, type StoreOptions } from '@holdfast/server/store/store'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
 import { connectControllerEngine } from '../controllers/controller-engine.ts'
+import { connectInMemory, MEMORY_ENDPOINT } from '../platform/connect-store.ts'
 
 export interface TestStore {
   readonly store: Store
@@ -24,7 +25,10 @@ interface Counts {
 }
 
 export interface TestStoreOptions extends Partial<Omit<StoreOptions, 'engine'>> {
-  /** Endpoints of etcd. If absent, the store of the controller tests is used (controllers/controller-engine.ts). */
+  /**
+   * Endpoints of etcd, or those of a platform in memory. If absent, the store of the controller tests is used
+   * (controllers/controller-engine.ts).
+   */
   readonly endpoints?: readonly string[]
   readonly root: string
   readonly client?: Partial<EtcdClientOptions>
@@ -41,7 +45,7 @@ export async function openTestStore(options: TestStoreOptions): Promise<TestStor
   const engine =
     endpoints === undefined
       ? await connectControllerEngine(options.root)
-      : createEtcdClient({ endpoints, onWatchResumed, ...client })
+      : connectPlain({ endpoints, onWatchResumed, ...client }, options.root)
   const unreadable: string[] = []
   const onUnreadable = (key: string) => unreadable.push(key)
   const store = await openStore({
@@ -57,6 +61,9 @@ export async function openTestStore(options: TestStoreOptions): Promise<TestStor
   }
   return { store, engine, counts, unreadable, close }
 }
+
+const connectPlain = (options: EtcdClientOptions, root: string): KeyValueEngine =>
+  options.endpoints.includes(MEMORY_ENDPOINT) ? connectInMemory(root) : createEtcdClient(options)
 
 function counting(engine: KeyValueEngine, counts: Counts): KeyValueEngine {
   return {
