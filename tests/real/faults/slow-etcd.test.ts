@@ -15,8 +15,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 const CLIENTS = 8
 /** Pause of etcd in milliseconds: longer than the deadline of a batch of writes, so that responses are lost. */
 const STANDSTILL_MS = 3_500
-/** Longest response time: 10 s to read current data, 10 s for the write, and 5 s to determine the write's outcome. */
-const ANSWERED_MS = 25_000
 
 let cluster: EtcdCluster
 let platform: Platform
@@ -81,19 +79,15 @@ async function listed(path: string): Promise<string[]> {
   return names
 }
 
-test('every response comes in time, and each Idempotency-Key creates one record, whatever its first outcome was', async () => {
+test('each Idempotency-Key creates one record, whatever the outcome of its first request was', async () => {
   let over = false
   const running = load(() => over)
   await slowDown(cluster, { cycles: 6, halfMs: 250, allAtOnceMs: STANDSTILL_MS })
   over = true
   const outcomes = await running
-  const slowest = Math.max(...outcomes.map(({ slowestMs }) => slowestMs))
   const again = outcomes.filter(({ sent }) => sent > 1).length
-  console.info(
-    `slow etcd: ${outcomes.length} made, ${again} sent more than once, slowest answer ${Math.round(slowest)} ms`,
-  )
+  console.info(`slow etcd: ${outcomes.length} made, ${again} sent more than once`)
   expect(outcomes.flatMap(({ refused }) => refused)).toEqual([])
-  expect(slowest).toBeLessThan(ANSWERED_MS)
   expect(again).toBeGreaterThan(0)
   const created = outcomes.map(({ name }) => name).sort()
   const tokens = await listed(`/api/v1/tenants/${platform.acme.id}/tokens`)

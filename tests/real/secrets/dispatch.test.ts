@@ -22,6 +22,8 @@ import { type StoreProxy, startStoreProxy } from '@holdfast/testkit/secrets/stor
 import { write } from '@holdfast/testkit/session/session-records'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 
+/** How long the broker waits for the secrets store in the test of a slow tenant. */
+const HUNG_MS = 15_000
 const CANARY = `canary-${uniqueName('value')}`
 
 let real: RealStore
@@ -172,12 +174,10 @@ test('a broker that no longer follows the records returns nothing', { timeout: 6
   cut = true
   // A write of another process makes the broker's cache outdated, and the broker cannot read etcd to update the cache.
   await world.tenant()
-  const started = performance.now()
+  // The broker's cache stays behind, so only the broker's deadline can end the call.
   expect(await cutOff.broker.sealEnvironment({ ...ask, attempt: 'b' })).toEqual({
     error: 'broker_unavailable',
   })
-  // The call ends at the broker's deadline of 5 s.
-  expect(performance.now() - started).toBeLessThan(15_000)
 })
 
 test('an attempt is answered once, a second request raises an alarm, and another attempt is answered', async () => {
@@ -333,44 +333,29 @@ test('a sealed store is asked for every path once, by any number of requests, an
 })
 
 test('one tenant whose reads all hang does not delay the others', { timeout: 120_000 }, async () => {
+  world = await openDispatchWorld({ real, address: proxy.address, nowMs: () => now, deadlineMs: HUNG_MS })
+  const { close } = world
+  onTestFinished(() => close())
   const slow = await oneContainer()
   const quick = await oneContainer()
-  let slowestMs = 0
-  const p99 = async (turn: string, count: number): Promise<number> => {
-    const times: number[] = []
-    for (let each = 0; each < count; each += 1) {
-      const started = performance.now()
-      const ask = { ...quick.ask, attempt: `quick-${turn}-${each}` }
-      expect((await world.broker.sealEnvironment(ask)).sealed).toBeDefined()
-      times.push(performance.now() - started)
-    }
-    slowestMs = Math.max(slowestMs, ...times)
-    return times.sort((a, b) => a - b)[Math.floor(count * 0.99)] ?? 0
-  }
-  /** 99th percentiles of four batches of requests, because a short pause of the machine affects only one batch. */
-  const turnsOf = async (what: string): Promise<number[]> => {
-    const turns: number[] = []
-    for (const turn of ['a', 'b', 'c', 'd']) turns.push(await p99(`${what}-${turn}`, 100))
-    return turns
-  }
-  await p99('warm', 50)
-  const normal = Math.max(...(await turnsOf('normal')))
-  proxy.delay(`kv-${slow.tenant}/`, 30_000)
+  proxy.delay(`kv-${slow.tenant}/`, 2 * HUNG_MS)
   const from = proxy.seen.length
-  const started = performance.now()
-  const held = Array.from({ length: 40 }, (_, each) =>
-    world.broker.sealEnvironment({ ...slow.ask, attempt: `slow-${each}` }),
-  )
-  const heldMs = Promise.all(held).then(() => performance.now() - started)
-  slowestMs = 0
-  const beside = Math.min(...(await turnsOf('beside')))
+  let ended = 0
+  const held = Array.from({ length: 40 }, async (_, each) => {
+    const answer = await world.broker.sealEnvironment({ ...slow.ask, attempt: `slow-${each}` })
+    ended += 1
+    return answer
+  })
+  await waitUntil(() => proxy.count(slow.path, from) === 1, { what: 'the read of the slow tenant hangs' })
+  for (let each = 0; each < 50; each += 1) {
+    const answer = await world.broker.sealEnvironment({ ...quick.ask, attempt: `quick-${each}` })
+    expect(answer.sealed).toBeDefined()
+  }
+  // A request that had waited for the slow tenant would be answered after that tenant's requests have ended.
+  expect(ended).toBe(0)
+  // The requests end at their deadline, although the read from the secrets store hangs for longer.
   for (const answer of await Promise.all(held)) expect(answer.about).toBe('DB: store_unavailable')
-  // The requests end at their deadline of 5 s, although the read from the secrets store hangs for 30 s.
-  expect(await heldMs).toBeLessThan(15_000)
   expect(proxy.count(slow.path, from)).toBe(1)
-  // The other tenant is almost as fast as without the slow tenant; waiting for the slow tenant would take 5 s.
-  expect(beside).toBeLessThan(2 * Math.max(normal, 10))
-  expect(slowestMs).toBeLessThan(4_000)
   proxy.calm()
   const healed = await waitUntil(
     async () => {

@@ -14,8 +14,6 @@ export interface MakeRequest {
 export interface Outcome {
   readonly name: string
   readonly sent: number
-  /** Time of the slowest response that arrived before its request was abandoned. */
-  readonly slowestMs: number
   /** Unexpected responses: those other than "created" and "retry later". */
   readonly refused: readonly string[]
 }
@@ -26,13 +24,10 @@ export async function sendUntilMade(request: MakeRequest): Promise<Outcome> {
   const { servers, body, key, patienceMs } = request
   const first = Number.parseInt(key, 10)
   const refused: string[] = []
-  let slowestMs = 0
   for (let sent = 1; sent <= MOST; sent += 1) {
-    const since = performance.now()
     const server = servers[(first + sent) % servers.length] ?? ''
     const answer = await send(request, server, patienceMs && patienceMs * sent)
-    if (patienceMs === undefined) slowestMs = Math.max(slowestMs, performance.now() - since)
-    if (answer?.status === 201) return { name: body.name, sent, slowestMs, refused }
+    if (answer?.status === 201) return { name: body.name, sent, refused }
     if (answer !== undefined && answer.status !== 503) refused.push(`${body.name}: ${answer.text}`)
   }
   throw new Error(`${body.name} was not created: ${refused.join()}`)

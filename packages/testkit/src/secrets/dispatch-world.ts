@@ -8,6 +8,7 @@ import {
   consumerOf,
   type DeploymentUid,
   decode,
+  defined,
   type Infer,
   ownerOf,
   sealedEnvironmentShape,
@@ -77,7 +78,7 @@ export async function openDispatchWorld(worldOptions: WorldOptions): Promise<Dis
   const logged: string[] = []
   const log = (facts: object, text: string) => logged.push(`${text} ${JSON.stringify(facts)}`)
   const outcomes: string[] = []
-  const client = real.open(real.platform.broker, address === undefined ? {} : { address })
+  const client = real.open(real.platform.broker, defined({ address, deadlineMs: options.deadlineMs }))
   const broker = createBroker({
     store,
     ids,

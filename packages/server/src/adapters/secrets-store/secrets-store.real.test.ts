@@ -252,15 +252,13 @@ test('a sealed store is unavailable at once and works again when unsealed', asyn
   await real.writer.writeVersion(tenant, web, document(), 0)
   expect(await real.writer.health()).toEqual({ kind: 'ok' })
   await real.store.seal()
-  const started = performance.now()
+  // A call that waited for its deadline would have the cause `timeout`.
   expect(await real.writer.health()).toMatchObject({ kind: 'unavailable', cause: 'sealed' })
   const sealed = { kind: 'unavailable', cause: 'sealed' }
   expect(await real.writer.writeVersion(tenant, web, document(), 1)).toMatchObject(sealed)
   expect(await real.writer.currentVersion(tenant, web)).toMatchObject({ ...sealed, applied: 'no' })
   expect(await real.reader.readVersion(tenant, web, 1)).toMatchObject(sealed)
   expect(await real.writer.provisionTenant(tenantId())).toMatchObject(sealed)
-  // All five calls end in less than two deadlines of 5 s, so the calls did not each wait for a deadline.
-  expect(performance.now() - started).toBeLessThan(9_000)
   await real.store.unseal()
   expect(await real.readValues(tenant, 1)).toEqual([['PASSWORD', CANARY]])
 })
@@ -271,14 +269,12 @@ test('a hung store ends every call at the deadline, and the outcome of a sent wr
   const mine = createSecretsWriter({ client, namespaces })
   expect((await mine.currentVersion(tenant, web)).kind).toBe('absent')
   real.store.pause()
-  const started = performance.now()
+  // The store hangs until all calls have ended, so without a deadline they would never end.
   const [write, read, health] = await Promise.all([
     mine.writeVersion(tenant, web, document(), 0),
     mine.currentVersion(tenant, web),
     mine.health(),
   ])
-  // Without a deadline the calls to the hung store would never end.
-  expect(performance.now() - started).toBeLessThan(10_000)
   expect(write).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'unknown' })
   expect(read).toEqual({ kind: 'unavailable', cause: 'timeout', applied: 'no' })
   expect(health).toMatchObject({ kind: 'unavailable', cause: 'timeout' })
