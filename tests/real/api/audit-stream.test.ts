@@ -4,7 +4,8 @@
 import { applyRetention } from '@holdfast/server/loops/retention'
 import { realClock as clock } from '@holdfast/server/system-clock'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const DEPLOYMENTS = '/api/v1/deployments'
@@ -14,7 +15,7 @@ const WRITES = 40
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 afterAll(() => platform.stop())
 

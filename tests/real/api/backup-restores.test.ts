@@ -8,7 +8,8 @@ import { putAt } from '@holdfast/testkit/images/put-at'
 import { inRun, LONG } from '@holdfast/testkit/long-run'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -20,7 +21,7 @@ let platform: Platform
 let api: ApiClient
 beforeAll(async () => {
   const quotas = { deployments: 20_000, backups: 20_000, secrets: 20_000, stored_bytes: 10_000_000_000 }
-  platform = await startPlatform({ settings: { quotas } })
+  platform = await ownPlatform({ settings: { quotas } })
   api = platform.api(platform.acme.token)
   for (const name of ['db', 'cache']) {
     const healthCheck = { type: 'exec', command: ['check'] }

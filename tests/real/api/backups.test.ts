@@ -8,7 +8,8 @@ import { eventsOf } from '@holdfast/testkit/nodes/read-events'
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const DEPLOYMENTS = '/api/v1/deployments'
@@ -18,7 +19,7 @@ const VOLUME = 'vol_01JD0000000000000000000000'
 let platform: Platform
 let api: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await sharedPlatform()
   api = platform.api(platform.acme.token)
   await storeReadyVolume(platform, platform.acme.id, VOLUME)
 })

@@ -10,6 +10,7 @@ import { NODE_PROVOCATIONS } from '@holdfast/testkit/nodes/node-provocations'
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { BUILT } from '@holdfast/testkit/provocations/built-capabilities'
@@ -52,7 +53,7 @@ const shown = new Set<Code>()
 let world: World
 
 beforeAll(async () => {
-  world = await prepareWorld(await startPlatform())
+  world = await prepareWorld(await ownPlatform())
   await prepareSecrets(world)
 })
 afterAll(() => world.platform.stop())
@@ -132,7 +133,7 @@ test('quota_exceeded is returned at quotas.stored_bytes', async () => {
 
 test('rate_limited is returned with the time to wait', async () => {
   // The rate limit allows one more request every ten seconds, so that a short pause of the machine changes nothing.
-  const platform = await startPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
+  const platform = await ownPlatform({ settings: { rates: { requestsPerMinute: 6, burst: 10 } } })
   const api = platform.api(platform.acme.token)
   const answers = await Promise.all(Array.from({ length: 12 }, () => api.get('/api/v1/deployments')))
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 429, 429])
@@ -146,7 +147,7 @@ test('rate_limited is returned with the time to wait', async () => {
 })
 
 test('anchored_secret_dropped and anchored_secret_repointed are returned when volumes are enabled', async () => {
-  const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  const platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
   const api = platform.api(platform.acme.token)
   const volume = 'vol_01JD0000000000000000000000'
   await storeReadyVolume(platform, platform.acme.id, volume)
@@ -326,7 +327,7 @@ describe('while a store is unavailable', () => {
       startSecretsStore(),
       startRegistry({ htpasswd: { username: 'puller', password: 'correct horse' } }),
     ])
-    const platform = await startPlatform({ secretsStore, registry })
+    const platform = await ownPlatform({ secretsStore, registry })
     const api = platform.api(platform.acme.token)
     const path = `/api/v1/registries/${registry.host}/credential`
     const credential = { username: 'puller', password: 'correct horse' }

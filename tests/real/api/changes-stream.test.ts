@@ -3,12 +3,13 @@
 import { type ChangeStreamItem, createClient } from '@holdfast/client'
 import type { ChangedRecord } from '@holdfast/contract'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 afterAll(() => platform.stop())
 
@@ -61,11 +62,11 @@ test('names what a write changes, to the readers of its tenant only', async () =
   theirs.stop()
 })
 
-test('sends a sign of life within two seconds', async () => {
+test('sends signs of life while nothing changes', async () => {
   const reader = read(platform.acme.token)
   await expect.poll(() => isLive(reader)).toBe(true)
   const before = reader.items.length
-  await expect.poll(() => reader.items.length, { timeout: 2_000 }).toBeGreaterThan(before)
+  await expect.poll(() => reader.items.length).toBeGreaterThan(before)
   reader.stop()
 })
 
@@ -97,5 +98,5 @@ test('ends when its token is revoked', async () => {
   const { body } = await platform.api(token).get('/api/v1/me')
   const tokens = `/api/v1/tenants/${platform.acme.id}/tokens/${Object(body['token']).id}`
   expect((await platform.api(platform.acme.token).delete(tokens)).status).toBe(202)
-  await expect.poll(() => reader.items.at(-1)?.kind, { timeout: 15_000 }).toBe('failed')
+  await expect.poll(() => reader.items.at(-1)?.kind).toBe('failed')
 })

@@ -5,7 +5,8 @@ import { randomUUID } from 'node:crypto'
 import { type Client, createClient, type Result, readAll, walkPages } from '@holdfast/client'
 import { type ChaosProxy, startChaosProxy } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let platform: Platform
@@ -13,7 +14,7 @@ let proxy: ChaosProxy
 let client: Client
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   proxy = await startChaosProxy('127.0.0.1', platform.config.listen.port)
   client = createClient({ baseUrl: platform.baseUrl, token: platform.acme.token, tenant: platform.acme.id })
 })

@@ -3,7 +3,8 @@
 import type { DeploymentRecord } from '@holdfast/contract'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -11,7 +12,7 @@ const COLLECTION = '/api/v1/deployments'
 let platform: Platform
 let api: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { retention: { archiveRevisions: 3 } } })
+  platform = await ownPlatform({ settings: { retention: { archiveRevisions: 3 } } })
   api = platform.api(platform.acme.token)
 })
 afterAll(() => platform.stop())

@@ -5,7 +5,8 @@ import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpKeys, type KeyDump, withoutServers } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -17,7 +18,7 @@ let tenant: string
 let registry: string
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   acme = platform.api(platform.acme.token)
   tenant = `/api/v1/tenants/${platform.acme.id}`
   registry = `/api/v1/registries/${platform.config.registries[0]?.host ?? ''}/credential`

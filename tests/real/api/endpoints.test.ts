@@ -3,7 +3,8 @@
 
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 interface Row {
@@ -50,7 +51,7 @@ const ROWS: readonly Row[] = [
 let platform: Platform
 let api: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
   api = platform.api(platform.acme.token)
   await storeReadyVolume(platform, platform.acme.id, VOLUME)
 })

@@ -12,7 +12,8 @@ import { realClock as clock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform, sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const STREAM = '/api/v1/events/stream'
@@ -20,7 +21,7 @@ const STREAM = '/api/v1/events/stream'
 let platform: Platform
 let acme: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   acme = platform.api(platform.acme.token)
 })
 afterAll(() => platform.stop())
@@ -323,10 +324,8 @@ async function beginUpgrade(listen: { readonly host: string; readonly port: numb
   return { socket, received: () => received }
 }
 
-test('the server stops while readers are connected, and closes each stream cleanly', {
-  timeout: 30_000,
-}, async () => {
-  const own = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
+test('the server stops while readers are connected, and closes each stream cleanly', async () => {
+  const own = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   const reader = await follow(own.acme.token, {}, own.baseUrl)
   const accepted: Socket[] = []
   own.server.http.server.on('connection', (socket: Socket) => accepted.push(socket))
@@ -337,11 +336,10 @@ test('the server stops while readers are connected, and closes each stream clean
   const [unfinished, late] = [await beginUpgrade(own.config.listen), await beginUpgrade(own.config.listen)]
   const areRead = (): boolean => accepted.filter(({ bytesRead }) => bytesRead > 0).length === 2
   await waitUntil(areRead, { what: 'the server has read both beginnings' })
-  const began = performance.now()
   const stopped = own.server.close()
   late.socket.write('\r\n')
+  // The unfinished request would last five minutes if the server waited for its end.
   await stopped
-  expect(performance.now() - began).toBeLessThan(20_000)
   expect([late.received(), unfinished.received()]).toEqual([expect.stringContaining('HTTP/1.1 503 '), ''])
   await waitUntil(() => reader.ended, { what: 'the end' })
   expect(reader.text).toContain(': stream ended by the server')

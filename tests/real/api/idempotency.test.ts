@@ -2,12 +2,8 @@
 
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -16,7 +12,7 @@ let platform: Platform
 let other: Replica
 let api: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   other = await startReplica(platform)
   api = platform.api(platform.acme.token)
 })

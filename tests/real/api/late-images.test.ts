@@ -8,7 +8,8 @@ import { realClock as clock } from '@holdfast/server/system-clock'
 import { type Registry, startRegistry } from '@holdfast/testkit'
 import { startControllers } from '@holdfast/testkit/controllers/placing-world'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
 /** Far shorter than in the product, where the first request follows half a minute after admission. */
@@ -20,7 +21,7 @@ let api: ApiClient
 
 beforeAll(async () => {
   registry = await startRegistry()
-  platform = await startPlatform({ registry })
+  platform = await ownPlatform({ registry })
   api = platform.api(platform.acme.token)
 })
 afterAll(async () => {

@@ -5,7 +5,8 @@ import type { NetworkOptions } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import { connect, type NetworkAgent, openNetworkAgent } from '@holdfast/testkit/session/network-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -17,7 +18,7 @@ let admin: ApiClient
 const agents: NetworkAgent[] = []
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   admin = platform.api()
 })
 afterAll(async () => {

@@ -2,7 +2,7 @@
 // a change of that file is a change of the API.
 
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
-import { startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
 import {
   BOUND_LABEL,
   bodyWith,
@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let world: World
 beforeAll(async () => {
-  world = await prepareWorld(await startPlatform())
+  world = await prepareWorld(await ownPlatform())
 })
 afterAll(() => world.platform.stop())
 

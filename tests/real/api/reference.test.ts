@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { CODES, type ShapeNode } from '@holdfast/contract'
 import { makeTempFolder } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { gatherRaisedCodes } from '@holdfast/testkit/provocations/raised-codes'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +25,7 @@ const folder = makeTempFolder('reference')
 const documentFile = join(folder.path, 'openapi.json')
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await sharedPlatform()
   writeFileSync(documentFile, (await createApiClient(platform.baseUrl, undefined).get('/openapi.json')).text)
 })
 afterAll(async () => {

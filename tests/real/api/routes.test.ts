@@ -6,12 +6,8 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -20,7 +16,7 @@ const PATIENCE = { timeout: 180_000 }
 let platform: Platform
 let other: Replica
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   other = await startReplica(platform)
 })
 afterAll(async () => {

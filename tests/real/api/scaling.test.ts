@@ -4,7 +4,8 @@
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const DEPLOYMENTS = '/api/v1/deployments'
@@ -15,7 +16,7 @@ let platform: Platform
 let api: ApiClient
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await sharedPlatform()
   api = platform.api(platform.acme.token)
   for (const volume of [VOLUME, OTHER]) await storeReadyVolume(platform, platform.acme.id, volume)
 })

@@ -10,7 +10,8 @@ import { addExamples, type Examples, type OpenApiDocument } from '@holdfast/test
 import { LONG } from '@holdfast/testkit/long-run'
 import { enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type JobAgent, openJobAgent } from '@holdfast/testkit/session/job-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,7 +33,7 @@ let agent: JobAgent
 const folder = makeTempFolder('schemathesis')
 const documentPath = join(folder.path, 'openapi.json')
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   const examples = await makeExamples()
   const document = (await (await fetch(`${platform.baseUrl}/openapi.json`)).json()) as OpenApiDocument
   writeFileSync(documentPath, JSON.stringify(addExamples(document, examples)))

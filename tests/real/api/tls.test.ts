@@ -3,7 +3,8 @@
 import { request } from 'node:https'
 import { type Certificates, makeCertificates } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform, startReplica } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let certificates: Certificates
@@ -11,7 +12,7 @@ let platform: Platform
 
 beforeAll(async () => {
   certificates = await makeCertificates()
-  platform = await startPlatform()
+  platform = await sharedPlatform()
 })
 afterAll(async () => {
   await platform.stop()

@@ -4,14 +4,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeTempFolder } from '@holdfast/testkit'
 import { createApiClient } from '@holdfast/testkit/platform/api-client'
-import { startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
 import { afterAll, expect, test } from 'vitest'
 
 const folder = makeTempFolder('ui')
 mkdirSync(join(folder.path, 'assets'))
 writeFileSync(join(folder.path, 'index.html'), '<html><head></head><body>the page</body></html>')
 writeFileSync(join(folder.path, 'assets', 'main-1a2b.js'), 'export {}')
-const platform = await startPlatform({ settings: { ui: { folder: folder.path } } })
+const platform = await ownPlatform({ settings: { ui: { folder: folder.path } } })
 afterAll(async () => {
   await platform.stop()
   folder.remove()
@@ -41,7 +41,7 @@ test('answers assets compressed and for ever, and rejects unknown ones', async (
 })
 
 test('serves nothing below /ui/ while it is switched off', async () => {
-  const plain = await startPlatform({ settings: { ui: { enabled: false, folder: folder.path } } })
+  const plain = await ownPlatform({ settings: { ui: { enabled: false, folder: folder.path } } })
   const api = createApiClient(plain.baseUrl, plain.acme.token)
   expect((await api.get('/ui/')).codes).toEqual(['not_found'])
   await plain.stop()

@@ -2,7 +2,8 @@
 
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let platform: Platform
@@ -10,7 +11,7 @@ let acme: ApiClient
 let globex: ApiClient
 let nodeId: string
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   acme = platform.api(platform.acme.token)
   globex = platform.api(platform.globex.token)
   nodeId = await makeNode(platform.baseUrl, acme, 'acme-1')

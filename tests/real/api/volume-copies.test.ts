@@ -19,7 +19,8 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { changeRecord } from '@holdfast/testkit/platform/change-record'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import { openRaw } from '@holdfast/testkit/session/raw-agent'
 import {
   type EnrolledVolumeNode,
@@ -38,7 +39,7 @@ let platform: Platform
 let admin: ApiClient
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ROLES, volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { roles: ROLES, volumes: { enabled: true } } })
   admin = platform.api()
 })
 afterAll(() => platform.stop())

@@ -22,7 +22,8 @@ import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { changeRecord } from '@holdfast/testkit/platform/change-record'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   type EnrolledVolumeNode,
   enrollVolumeNode,
@@ -50,7 +51,7 @@ let keepers: { node: EnrolledVolumeNode; agent: VolumeAgent }[]
 
 beforeAll(async () => {
   // Without controllers no promotion and no seeding changes the records of this test.
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: { roles: ['api', 'broker', 'gateway'], volumes: { enabled: true } },
   })
   const made = await makeTenant(platform.api(), 'diverged')

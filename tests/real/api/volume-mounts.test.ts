@@ -10,7 +10,8 @@ import { givePool } from '@holdfast/testkit/nodes/give-pool'
 import { makeVolumeReady } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   ALTERED,
   createAltered,
@@ -37,7 +38,7 @@ let path: string
 let nodeIds: string[]
 
 beforeAll(async () => {
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: { volumes: { enabled: true }, quotas: { deployments: 5_000 } },
   })
   const made = await makeTenant(platform.api(), 'mounting')

@@ -7,7 +7,8 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { changeRecord } from '@holdfast/testkit/platform/change-record'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   type EnrolledVolumeNode,
   enrollVolumeNode,
@@ -33,7 +34,7 @@ let lost: EnrolledVolumeNode | undefined
 
 beforeAll(async () => {
   const roles = ['api', 'broker', 'gateway', 'controllers']
-  platform = await startPlatform({ settings: { roles, volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { roles, volumes: { enabled: true } } })
   const made = await makeTenant(platform.api(), 'promotions')
   tenant = made.id
   api = platform.api(made.token)

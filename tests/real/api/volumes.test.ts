@@ -7,7 +7,8 @@ import { makeVolumeReady } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const GIB = 1024 ** 3
@@ -17,7 +18,7 @@ let platform: Platform
 let admin: ApiClient
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
   admin = platform.api()
 })
 afterAll(() => platform.stop())
@@ -268,7 +269,7 @@ test('roles: a viewer reads and does not write, a developer writes', async () =>
 })
 
 test('a platform without volumes has no endpoint for them', async () => {
-  const plain = await startPlatform()
+  const plain = await ownPlatform()
   const api = plain.api(plain.acme.token)
   for (const path of ['/api/v1/dvm/volumes', `/api/v1/tenants/${plain.acme.id}/volumes`])
     expect((await api.get(path)).codes).toEqual(['not_found'])

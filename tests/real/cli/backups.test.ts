@@ -2,12 +2,13 @@
 
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   const { image } = platform
   const body = { kind: 'Deployment', name: 'web', image, replicas: 0, environment: { LEVEL: 'info' } }
   await platform.api(platform.acme.token).post('/api/v1/deployments', body)

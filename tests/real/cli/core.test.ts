@@ -12,7 +12,8 @@ import { env } from 'node:process'
 import { promisify } from 'node:util'
 import { freePort, makeCertificates } from '@holdfast/testkit'
 import { bundledCli, runCli } from '@holdfast/testkit/cli/run-cli'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
 let platform: Platform
@@ -20,7 +21,7 @@ let home: string
 let odd: Server | undefined
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   home = mkdtempSync(join(tmpdir(), 'holdfast-cli-'))
 })
 afterAll(async () => {

@@ -2,7 +2,8 @@
 // command prints what a person or a script needs. The logs of real containers are read in e2e/jobs.test.ts.
 
 import { runCli } from '@holdfast/testkit/cli/run-cli'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type Attempt, type JobAgent, openJobAgent } from '@holdfast/testkit/session/job-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ let platform: Platform
 let agent: JobAgent
 let script: Attempt = 'run'
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   const node = await enrollVolumeNode(platform.baseUrl, platform.api(platform.acme.token), 'batch-1')
   agent = await openJobAgent(platform.baseUrl, node, () => script)
 })

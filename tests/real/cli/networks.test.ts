@@ -3,7 +3,8 @@
 
 import { runCli } from '@holdfast/testkit/cli/run-cli'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type NetworkAgent, openNetworkAgent } from '@holdfast/testkit/session/network-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -11,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 let platform: Platform
 let agent: NetworkAgent
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   const node = await enrollVolumeNode(platform.baseUrl, platform.api(platform.acme.token), 'n1')
   agent = await openNetworkAgent(platform.baseUrl, node)
 })

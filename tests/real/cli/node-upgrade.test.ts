@@ -4,7 +4,8 @@ import { type MachineContainer, type NodeId, VERSION } from '@holdfast/contract'
 import { makeSimulatedKeys, type SimulatedNode } from '@holdfast/testkit'
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type RawAgent, reopenRaw } from '@holdfast/testkit/session/raw-agent'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 
@@ -23,7 +24,7 @@ const nodes = new Map<string, SimulatedNode>()
 const agents = new Map<string, RawAgent>()
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   for (const name of ['n1', 'n2']) {
     const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
     const sent = { publicKey, encryptionKey }

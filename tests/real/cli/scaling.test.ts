@@ -2,12 +2,13 @@
 
 import { runCli } from '@holdfast/testkit/cli/run-cli'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let platform: Platform
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   const created = await platform.api(platform.acme.token).post('/api/v1/deployments', {
     ...{ kind: 'Deployment', name: 'web', image: platform.image },
     ...{ replicas: 1, resources: { cpuMillis: 100 } },

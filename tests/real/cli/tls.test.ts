@@ -8,12 +8,8 @@ import { type Certificates, makeCertificates } from '@holdfast/testkit'
 import { expiredCertificate } from '@holdfast/testkit/cli/expired-certificate'
 import { runCli } from '@holdfast/testkit/cli/run-cli'
 import { startWirePeer } from '@holdfast/testkit/cli/wire-peer'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 
 let certificates: Certificates
@@ -24,7 +20,7 @@ let odd: Server | undefined
 
 beforeAll(async () => {
   certificates = await makeCertificates()
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   const tls = { cert: certificates.path('server.crt'), key: certificates.path('server.key') }
   secure = await startReplica(platform, {}, { tls })
   home = mkdtempSync(join(tmpdir(), 'holdfast-cli-tls-'))

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type CliOptions, runCli } from '@holdfast/testkit/cli/run-cli'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   enrollVolumeNode,
   obey,
@@ -23,7 +24,7 @@ const agents: VolumeAgent[] = []
 
 beforeAll(async () => {
   const roles = ['api', 'broker', 'gateway', 'controllers']
-  platform = await startPlatform({ settings: { volumes: { enabled: true }, roles } })
+  platform = await ownPlatform({ settings: { volumes: { enabled: true }, roles } })
   const api = platform.api(platform.acme.token)
   for (const name of ['n1', 'n2', 'n3']) {
     const node = await enrollVolumeNode(platform.baseUrl, api, name)
@@ -207,7 +208,7 @@ test('a deployment is not sent while its volume is not Ready in time', async () 
 })
 
 test('a platform without volumes rejects documents and mounts', async () => {
-  const plain = await startPlatform()
+  const plain = await ownPlatform()
   const env = { HOLDFAST_URL: plain.baseUrl, HOLDFAST_TOKEN: plain.acme.token }
   const listed = await cli(['volume', 'list'], { env })
   expect([listed.code, listed.stderr]).toEqual([

@@ -5,7 +5,8 @@ import { rmSync } from 'node:fs'
 import { addressOf, examinedRoutes, redirectingRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { makeTempFolder } from '@holdfast/testkit'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { buildDashboard } from '../../../scripts/dashboard/build.ts'
@@ -22,7 +23,7 @@ let streams: number
 
 beforeAll(async () => {
   await buildDashboard(folder.path)
-  platform = await startPlatform({ settings: { ui: { folder: folder.path } } })
+  platform = await ownPlatform({ settings: { ui: { folder: folder.path } } })
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
   const api = platform.api(platform.acme.token)
   const deployment = { kind: 'Deployment', name: 'report', image: platform.image, replicas: 1 }

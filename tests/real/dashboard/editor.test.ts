@@ -5,7 +5,8 @@ import { rmSync } from 'node:fs'
 import { AGENT_CAPABILITIES } from '@holdfast/contract'
 import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-routes'
 import { makeTempFolder, type SimulatedAgents, startSimulatedAgents } from '@holdfast/testkit'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -23,7 +24,7 @@ let faults: string[]
 
 beforeAll(async () => {
   await buildDashboard(folder.path)
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: { roles: ['api', 'broker', 'gateway', 'controllers'], ui: { folder: folder.path } },
   })
   const admin = platform.api(platform.acme.token)

@@ -17,7 +17,8 @@ import {
   startSimulatedAgents,
 } from '@holdfast/testkit'
 import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { untilNodesReady } from '@holdfast/testkit/scenarios/lab-agents'
 import { buildDashboard } from '../../../scripts/dashboard/build.ts'
 
@@ -41,7 +42,7 @@ const ROLES = ['api', 'broker', 'controllers', 'gateway']
 export async function startOperationsWorld(names: readonly string[]): Promise<OperationsWorld> {
   const folder = makeTempFolder('dashboard')
   await buildDashboard(folder.path)
-  const platform = await startPlatform({ settings: { roles: ROLES, ui: { folder: folder.path } } })
+  const platform = await ownPlatform({ settings: { roles: ROLES, ui: { folder: folder.path } } })
   await proofKeyOf(platform.server.store, realIds)
   const target: Target = { accepted: new Set([1]), logins: { done: 0, refused: 0 } }
   const running = new Map<AssignmentId, number>()

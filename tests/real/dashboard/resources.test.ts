@@ -6,7 +6,8 @@ import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-r
 import { makeTempFolder } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeVolumeReady, storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type JobAgent, openJobAgent } from '@holdfast/testkit/session/job-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -27,7 +28,7 @@ let faults: string[]
 
 beforeAll(async () => {
   await buildDashboard(folder.path)
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: {
       roles: ['api', 'broker', 'gateway', 'controllers'],
       volumes: { enabled: true },

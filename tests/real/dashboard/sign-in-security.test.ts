@@ -7,12 +7,8 @@ import { addressOf, examinedRoutes } from '@holdfast/dashboard/routes/examined-r
 import { freePort } from '@holdfast/testkit'
 import { type Certificates, makeCertificates } from '@holdfast/testkit/engines/certificates'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { endSignIns } from './end-sign-ins.ts'
@@ -45,7 +41,7 @@ let home: string
 beforeAll(async () => {
   certificates = await makeCertificates()
   built = await builtDashboard()
-  platform = await startPlatform({ settings: { ui: { folder: built.folder } } })
+  platform = await ownPlatform({ settings: { ui: { folder: built.folder } } })
   const [cert, key] = [certificates.path('server.crt'), certificates.path('server.key')]
   secure = await startReplica(platform, {}, { port: await freePort(), tls: { cert, key } })
   home = `https://${HOME}:${new URL(secure.baseUrl).port}`

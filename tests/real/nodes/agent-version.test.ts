@@ -5,7 +5,8 @@ import { joinTemplates, type NodeId, type SentItem, type Why } from '@holdfast/c
 import { makeSimulatedKeys, type SimulatedNode, waitUntil } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type RawAgent, reopenRaw } from '@holdfast/testkit/session/raw-agent'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -18,7 +19,7 @@ let node: SimulatedNode
 let agent: RawAgent | undefined
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   acme = platform.api(platform.acme.token)
   const { identityKey, publicKey, encryptionKey } = makeSimulatedKeys()
   const id = await makeNode(platform.baseUrl, acme, 'acme-1', { sent: { publicKey, encryptionKey } })

@@ -9,7 +9,8 @@ import { enroll, enrollment, joinToken, makeNode } from '@holdfast/testkit/nodes
 import { typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const NODES = '/api/v1/nodes'
@@ -17,7 +18,7 @@ const NODES = '/api/v1/nodes'
 let platform: Platform
 let acme: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   acme = platform.api(platform.acme.token)
 })
 afterAll(() => platform.stop())

@@ -16,12 +16,8 @@ import {
   startDockerEngine,
 } from '@holdfast/testkit'
 import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const run = promisify(execFile)
@@ -33,7 +29,7 @@ let platform: Platform
 let secure: Replica
 beforeAll(async () => {
   certificates = await makeCertificates()
-  platform = await startPlatform()
+  platform = await ownPlatform()
   const cert = join(makeTempFolder('chain').path, 'chain.crt')
   writeFileSync(cert, certificates.pem('server.crt') + certificates.pem('ca.crt'))
   secure = await startReplica(platform, {}, { tls: { cert, key: certificates.path('server.key') } })

@@ -12,7 +12,8 @@ import {
 import { enroll, enrollment, joinToken } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { dialRaw, type RawAgent } from '@holdfast/testkit/session/raw-agent'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 
@@ -24,7 +25,7 @@ let platform: Platform
 let acme: ApiClient
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway', 'controllers'] } })
   acme = platform.api(platform.acme.token)
 })
 afterAll(() => platform.stop())

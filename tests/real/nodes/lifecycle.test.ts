@@ -11,7 +11,8 @@ import { typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const NODES = '/api/v1/nodes'
@@ -21,7 +22,7 @@ let platform: Platform
 let acme: ApiClient
 let globex: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { quotas: { nodes: 200 } } })
+  platform = await ownPlatform({ settings: { quotas: { nodes: 200 } } })
   acme = platform.api(platform.acme.token)
   globex = platform.api(platform.globex.token)
 })

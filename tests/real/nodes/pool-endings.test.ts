@@ -17,7 +17,8 @@ import { poolMarks } from '@holdfast/server/store/records'
 import { makeTempFolder, waitUntil } from '@holdfast/testkit'
 import { joinToken } from '@holdfast/testkit/nodes/enroll'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { makeTenant, type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { makeTenant, type Platform } from '@holdfast/testkit/platform/start-platform'
 import { runCommand } from '@holdfast/testkit/run-command'
 import { openRaw } from '@holdfast/testkit/session/raw-agent'
 import { enrollVolumeNode } from '@holdfast/testkit/session/volume-agent'
@@ -34,7 +35,7 @@ const LONG = { timeout: 120_000 }
 let platform: Platform
 let admin: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ROLES, volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { roles: ROLES, volumes: { enabled: true } } })
   admin = platform.api()
 })
 afterAll(() => platform.stop())

@@ -20,7 +20,8 @@ import { eventsOf, typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -29,7 +30,7 @@ let platform: Platform
 let api: ApiClient
 let nodeId: string
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   api = platform.api(platform.acme.token)
   nodeId = await makeNode(platform.baseUrl, api, 'machine')
 })

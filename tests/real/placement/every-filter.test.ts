@@ -21,12 +21,8 @@ import {
 } from '@holdfast/testkit/controllers/placing-world'
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -100,7 +96,7 @@ let lenient: Replica
 let controllers: Controllers
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
   const { regions } = platform.config.residency
   lenient = await startReplica(platform, { residency: { enforcement: false, regions } })
   const { acme, globex, server } = platform

@@ -13,7 +13,8 @@ import {
   write,
 } from '@holdfast/testkit/controllers/placing-world'
 import type { ApiClient } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
@@ -23,7 +24,7 @@ let controllers: Controllers
 let tenant: TenantId
 
 beforeAll(async () => {
-  platform = await startPlatform()
+  platform = await ownPlatform()
   api = platform.api(platform.acme.token)
   tenant = platform.acme.id as TenantId
   controllers = startControllers(platform.server.store)

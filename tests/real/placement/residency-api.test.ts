@@ -6,12 +6,8 @@ import { makeSimulatedKeys } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import {
-  type Platform,
-  type Replica,
-  startPlatform,
-  startReplica,
-} from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, type Replica, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
@@ -31,7 +27,7 @@ let globex: ApiClient
 const agents: OpenAgent[] = []
 
 beforeAll(async () => {
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: {
       roles: ['api', 'broker', 'gateway'],
       residency: { regions: { alpine: ['AT', 'CH'] } },

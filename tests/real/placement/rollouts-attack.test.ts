@@ -13,7 +13,8 @@ import { realClock as clock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
 import { makeNode } from '@holdfast/testkit/nodes/enroll'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { type OpenAgent, openRaw } from '@holdfast/testkit/session/raw-agent'
 import { anAssignment, enroll } from '@holdfast/testkit/session/session-records'
 import { openExecClient } from '@holdfast/testkit/streams/exec-client'
@@ -27,7 +28,7 @@ let tenant: TenantId
 let agent: OpenAgent
 let own: NodeId
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
+  platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   tenant = platform.acme.id as TenantId
   const { store } = platform.server
   const node = await enroll(store, tenant)

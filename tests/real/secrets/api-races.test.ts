@@ -3,7 +3,8 @@
 
 import { sharedSecretsStore, startSecretsStore, waitUntil } from '@holdfast/testkit'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { startPlatform, startReplica } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { startReplica } from '@holdfast/testkit/platform/start-platform'
 import {
   at,
   DEPLOYMENTS,
@@ -122,7 +123,7 @@ describe('concurrent secret operations', () => {
 describe('the secrets store', () => {
   test('accepts no write while sealed, and a delete is completed after it is unsealed', async () => {
     const store = await startSecretsStore()
-    const other = await startPlatform({ secretsStore: store })
+    const other = await ownPlatform({ secretsStore: store })
     const own = other.api(other.acme.token)
     const look = createStoreEye({ ...store, tenant: other.acme.id })
     await own.put(at('x'), { values: { a: 'b' } })

@@ -3,7 +3,8 @@
 
 import { sharedSecretsStore } from '@holdfast/testkit'
 import { provision } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { hostilePaths } from '@holdfast/testkit/secrets/hostile-paths'
 import { type StoreProxy, startStoreProxy } from '@holdfast/testkit/secrets/store-proxy'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +15,7 @@ beforeAll(async () => {
   const { address, rootToken } = await sharedSecretsStore()
   proxy = await startStoreProxy(address)
   const identities = await provision(address, rootToken)
-  platform = await startPlatform({ settings: { secretsStore: { address: proxy.address, ...identities } } })
+  platform = await ownPlatform({ settings: { secretsStore: { address: proxy.address, ...identities } } })
 })
 afterAll(async () => {
   await platform.stop()

@@ -29,9 +29,10 @@ import {
 import { type Store, StoreUnavailableError } from '@holdfast/server/store/store'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
-import { type SecretsStore, sharedEtcd, sharedSecretsStore } from '@holdfast/testkit'
+import { type SecretsStore, sharedSecretsStore } from '@holdfast/testkit'
 import type { DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { deploymentDeps } from '@holdfast/testkit/secrets/deployment-deps'
 import {
   createMortalProcess,
@@ -56,7 +57,7 @@ let serial = 0
 
 beforeAll(async () => {
   engines = await sharedSecretsStore()
-  platform = await startPlatform()
+  platform = await ownPlatform()
   writer = connectSecretsWriter(platform.config)
   observer = await open()
   store = observer.store
@@ -71,7 +72,7 @@ afterAll(async () => {
 })
 
 async function open(process?: MortalProcess): Promise<TestStore> {
-  const { endpoints } = await sharedEtcd()
+  const { endpoints } = platform.config.etcd
   return openTestStore({ endpoints, root: platform.root, ...(process && { wrap: process.wrapEngine }) })
 }
 
@@ -226,7 +227,7 @@ describe.each(['before', 'after'] as const)('a server that dies %s the store exe
 test('no version is destroyed while the outcome of a write is unknown', async () => {
   const name = named()
   let lost = false
-  const { endpoints } = await sharedEtcd()
+  const { endpoints } = platform.config.etcd
   const opened = await openTestStore({
     // The deadline is long enough for every answered call, even on a busy machine; only the lost answer exceeds it.
     endpoints,

@@ -8,7 +8,8 @@ import { inTenant } from '@holdfast/server/store/transaction'
 import { type SecretsStore, sharedSecretsStore } from '@holdfast/testkit'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   alterationsOf,
   COLLECTION,
@@ -31,7 +32,7 @@ let deployed: DeployedSecrets
 
 beforeAll(async () => {
   store = await sharedSecretsStore()
-  platform = await startPlatform()
+  platform = await sharedPlatform()
   eye = createStoreEye({ ...store, tenant: platform.acme.id })
   deployed = await deployedSecrets(platform)
 })

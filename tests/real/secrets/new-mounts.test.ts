@@ -11,8 +11,9 @@ import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
 import { newMounts, tenants, tokens } from '@holdfast/server/store/records'
 import { globally } from '@holdfast/server/store/transaction'
 import { realClock as clock, realIds as ids } from '@holdfast/server/system-clock'
-import { sharedEtcd, sharedSecretsStore, uniqueName } from '@holdfast/testkit'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedSecretsStore, uniqueName } from '@holdfast/testkit'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -25,8 +26,8 @@ let secrets: SecretsWriter
 let caller: Caller
 
 beforeAll(async () => {
-  platform = await startPlatform()
-  observer = await openTestStore({ endpoints: (await sharedEtcd()).endpoints, root: platform.root })
+  platform = await ownPlatform()
+  observer = await openTestStore({ endpoints: platform.config.etcd.endpoints, root: platform.root })
   secrets = connectSecretsWriter(platform.config)
   const found = observer.store.list(tokens).find(({ record }) => record.role === 'platform-admin')
   if (found === undefined) throw new Error('the platform has no token')

@@ -4,7 +4,8 @@
 import { consumerName, consumerOf } from '@holdfast/contract'
 import { storeReadyVolume } from '@holdfast/testkit/nodes/ready-volume'
 import type { ApiAnswer } from '@holdfast/testkit/platform/api-client'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import {
   alterationsOf,
   type DeployedSecrets,
@@ -21,7 +22,7 @@ let platform: Platform
 let deployed: DeployedSecrets
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await sharedPlatform()
   await storeReadyVolume(platform, platform.acme.id, VOLUME)
   deployed = await deployedSecrets(platform)
 })

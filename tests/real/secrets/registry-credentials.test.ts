@@ -13,8 +13,9 @@ import type { SecretsWriter } from '@holdfast/server/ports/secrets-store'
 import { registryCredentials, tokens } from '@holdfast/server/store/records'
 import { inTenant } from '@holdfast/server/store/transaction'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd, sharedSecretsStore } from '@holdfast/testkit'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { sharedSecretsStore } from '@holdfast/testkit'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { createStoreEye, type StoreEye } from '@holdfast/testkit/secrets/store-eye'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,8 +33,8 @@ let eye: StoreEye
 let serial = 0
 
 beforeAll(async () => {
-  platform = await startPlatform()
-  observer = await openTestStore({ endpoints: (await sharedEtcd()).endpoints, root: platform.root })
+  platform = await ownPlatform()
+  observer = await openTestStore({ endpoints: platform.config.etcd.endpoints, root: platform.root })
   secrets = connectSecretsWriter(platform.config)
   tenant = platform.acme.id as TenantId
   eye = createStoreEye({ ...(await sharedSecretsStore()), tenant })

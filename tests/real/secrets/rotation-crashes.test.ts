@@ -8,7 +8,7 @@ import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep
 import { intents, tokens } from '@holdfast/server/store/records'
 import type { Store } from '@holdfast/server/store/store'
 import { realClock as clock } from '@holdfast/server/system-clock'
-import { sharedEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { uniqueName, waitUntil } from '@holdfast/testkit'
 import { createMortal, type DeathMoment } from '@holdfast/testkit/controllers/mortal-engine'
 import { deploymentDeps } from '@holdfast/testkit/secrets/deployment-deps'
 import { createMortalProcess, type StoreCalls } from '@holdfast/testkit/secrets/mortal-process'
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 async function open(wrap: TestStoreOptions['wrap']) {
-  const { endpoints } = await sharedEtcd()
+  const { endpoints } = world.platform.config.etcd
   return openTestStore({ endpoints, root: world.platform.root, ...(wrap === undefined ? {} : { wrap }) })
 }
 

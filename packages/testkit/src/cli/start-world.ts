@@ -10,7 +10,8 @@ import {
   startSimulatedAgents,
 } from '@holdfast/testkit'
 import { makeNode } from '../nodes/enroll.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { ownPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { untilNodesReady } from '../scenarios/lab-agents.ts'
 import { type CliOptions, type CliRun, runCli } from './run-cli.ts'
 
@@ -28,7 +29,7 @@ export async function startCliWorld(
   nodeNames: readonly string[],
   options: Pick<SimulatedAgentsOptions, 'usage' | 'report' | 'capabilities'> = {},
 ): Promise<CliWorld> {
-  const platform = await startPlatform({ settings: { roles: ROLES } })
+  const platform = await ownPlatform({ settings: { roles: ROLES } })
   const api = platform.api(platform.acme.token)
   const nodes: SimulatedNode[] = []
   for (const name of nodeNames) {

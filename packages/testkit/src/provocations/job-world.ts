@@ -3,7 +3,8 @@
 import type { Code } from '@holdfast/contract'
 import { EXAMPLE, type ExampleRequest } from '@holdfast/contract/examples'
 import type { ApiAnswer } from '../platform/api-client.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { ownPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { openJobAgent } from '../session/job-agent.ts'
 import { enrollVolumeNode } from '../session/volume-agent.ts'
 import { type Replacement, replacementsOn } from './run-examples.ts'
@@ -23,7 +24,7 @@ export interface JobWorld {
 }
 
 export async function startJobWorld(): Promise<JobWorld> {
-  const platform = await startPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
+  const platform = await ownPlatform({ settings: { roles: ['api', 'broker', 'gateway'] } })
   const api = platform.api(platform.acme.token)
   let names: readonly Replacement[] = replacementsOn(platform)
   let close = (): void => undefined

@@ -4,7 +4,8 @@ import type { Code } from '@holdfast/contract'
 import { EXAMPLE, type ExampleRequest } from '@holdfast/contract/examples'
 import { makeNode } from '../nodes/enroll.ts'
 import type { ApiAnswer } from '../platform/api-client.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { ownPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { type Replacement, replacementsOn } from './run-examples.ts'
 
 /** The codes that requests for networks return. The first is returned before nodes are enrolled. */
@@ -29,7 +30,7 @@ export interface NetworkWorld {
 }
 
 export async function startNetworkWorld(): Promise<NetworkWorld> {
-  const platform = await startPlatform()
+  const platform = await ownPlatform()
   const api = platform.api(platform.acme.token)
   let names: readonly Replacement[] = replacementsOn(platform)
   const real = (text: string) =>

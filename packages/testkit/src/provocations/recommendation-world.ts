@@ -6,7 +6,8 @@ import { EXAMPLE, type ExampleRequest } from '@holdfast/contract/examples'
 import { recommendationId } from '@holdfast/server/operations/volumes/recommendations'
 import { makeVolumeReady } from '../nodes/ready-volume.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { ownPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { enrollVolumeNode, openVolumeAgent, type VolumeAgent } from '../session/volume-agent.ts'
 import { waitUntil } from '../wait-until.ts'
 import { type Replacement, replacementsOn } from './run-examples.ts'
@@ -32,7 +33,7 @@ const USED: { readonly [name: string]: number } = { full: 0.9, old: 0.96 }
 
 export async function startRecommendationWorld(): Promise<RecommendationWorld> {
   const settings = { roles: ['api', 'broker', 'gateway'], volumes: { enabled: true } }
-  const platform = await startPlatform({ settings })
+  const platform = await ownPlatform({ settings })
   const api = platform.api(platform.acme.token)
   const path = `/api/v1/tenants/${platform.acme.id}/volumes`
   const names = new Map<string, string>()

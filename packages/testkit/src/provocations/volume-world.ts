@@ -7,7 +7,8 @@ import { makeNode } from '../nodes/enroll.ts'
 import { givePool } from '../nodes/give-pool.ts'
 import { makeVolumeReady } from '../nodes/ready-volume.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { ownPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { type Replacement, replacementsOn } from './run-examples.ts'
 
 /** The codes that requests for volumes return. */
@@ -78,7 +79,7 @@ export const anchoredSecret = ({ volumes }: Pick<VolumeWorld, 'volumes'>) => ({
 
 /** Starts a platform whose nodes have no agents. */
 export const startVolumeWorld = async (): Promise<VolumeWorld> =>
-  prepareVolumeWorld(await scriptedHost(await startPlatform({ settings: { volumes: { enabled: true } } })))
+  prepareVolumeWorld(await scriptedHost(await ownPlatform({ settings: { volumes: { enabled: true } } })))
 
 /** Enrolls nodes without agents and makes volumes Ready as the reports of agents would. */
 export async function scriptedHost(platform: Platform): Promise<VolumeHost> {

@@ -2,7 +2,7 @@
 // etcd.
 
 import { type DeploymentUid, ownerOf, type TenantId } from '@holdfast/contract'
-import { connectEtcd, connectSecretsWriter } from '@holdfast/server/connect-engines'
+import { connectSecretsWriter } from '@holdfast/server/connect-engines'
 import { sweepIntents } from '@holdfast/server/operations/secrets/versions/sweep-intents'
 import { credentials } from '@holdfast/server/store/records'
 import { openStore, type Store } from '@holdfast/server/store/store'
@@ -11,8 +11,10 @@ import { realClock as clock, realIds as ids } from '@holdfast/server/system-cloc
 import { sharedSecretsStore } from '@holdfast/testkit'
 import pino from 'pino'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
+import { connectStore } from '../platform/connect-store.ts'
 import { dumpKeys } from '../platform/dump-keys.ts'
-import { type Platform, startPlatform } from '../platform/start-platform.ts'
+import { sharedPlatform } from '../platform/shared-platform.ts'
+import type { Platform } from '../platform/start-platform.ts'
 import { createStoreEye, type StoreEye } from './store-eye.ts'
 
 export const SECRETS = '/api/v1/secrets'
@@ -47,7 +49,7 @@ export interface SecretsWorld {
 }
 
 export async function startSecretsWorld(platform?: Platform): Promise<SecretsWorld> {
-  const own = platform ?? (await startPlatform())
+  const own = platform ?? (await sharedPlatform())
   const api = own.api(own.acme.token)
   const eye = createStoreEye({ ...(await sharedSecretsStore()), tenant: own.acme.id })
   const summaryOf = async (label: string) =>
@@ -111,7 +113,7 @@ function numbersIn(summary: Item = { versions: [] }): number[] {
  * write.
  */
 async function withStore<T>({ config, server }: Platform, use: (store: Store) => Promise<T>): Promise<T> {
-  const engine = connectEtcd(config, pino({ level: 'silent' }))
+  const engine = connectStore(config, pino({ level: 'silent' }))
   const store = await openStore({ engine, clock, ids, root: config.etcd.root, onUnreadable: () => {} })
   try {
     const result = await use(store)
