@@ -14,6 +14,14 @@ export const ROTATIONS = {
   'controllers-on-etcd': 4,
   /** Files of tests/real that run on etcd; the others of their folder use the in-memory store. */
   'requests-on-etcd': 4,
+  /** Combinations of X-Tenant-ID and tenant in the path, for each endpoint and each identity. */
+  'tenant-texts': 4,
+  /** Fields of request bodies in which a secret is planted. */
+  'planted-fields': 4,
+  /** Commands whose output is searched for a token. */
+  'cli-commands': 4,
+  /** Widths at which axe examines a page of the dashboard. */
+  'page-widths': 2,
   /** Docker Engine lines of tests that do not depend on the line: 0 is the old line, 1 the new one. */
   'engine-lines': 2,
   /** Repetitions in tests of machines: kills, overwrites, hostile peers. */

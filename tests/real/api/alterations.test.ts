@@ -9,17 +9,18 @@ import { putAt } from '@holdfast/testkit/images/put-at'
 import { inRun } from '@holdfast/testkit/long-run'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-const RUNS = inRun(300, 5_000)
+const RUNS = inRun(100, 5_000)
 const COLLECTION = '/api/v1/deployments'
 
 let platform: Platform
 let api: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({
+  platform = await ownPlatform({
     settings: { quotas: { deployments: 20_000, stored_bytes: 10_000_000_000 } },
   })
   api = platform.api(platform.acme.token)

@@ -10,7 +10,9 @@ import type { RawConnection } from '@holdfast/testkit/hostile/raw-connection'
 import { fillPath, requestText } from '@holdfast/testkit/hostile/request-text'
 import { expectedOutcome, NONEXISTENT, ROWS } from '@holdfast/testkit/hostile/role-table'
 import { dumpTenants } from '@holdfast/testkit/platform/dump-keys'
-import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import type { Platform } from '@holdfast/testkit/platform/start-platform'
+import { isInTurn } from '@holdfast/testkit/rotation'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let platform: Platform
@@ -25,7 +27,7 @@ let foreignBackup: string
 let foreignNetwork: string
 
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { volumes: { enabled: true } } })
+  platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
   const { body } = await platform.api().get('/api/v1/tenants')
   const tenants = body['items'] as { id: string; platform: boolean }[]
   platformTenant = tenants.find((tenant) => tenant.platform)?.id ?? ''
@@ -97,12 +99,21 @@ interface Knock {
   readonly path: string | undefined
 }
 
+/**
+ * Every endpoint as every identity. Of the combinations of header and path each run sends a part: the number of headers and the
+ * number of paths are odd, so each part has every header and every path for each endpoint.
+ */
 function* everyKnock(): Generator<Knock> {
+  let serial = 0
   for (const { method, path } of endpoints()) {
     const paths = path.includes('{tenant}') ? pathForms() : [undefined]
     for (const identity of identities)
       for (const header of headerForms())
-        for (const each of paths) yield { endpoint: `${method} ${path}`, identity, header, path: each }
+        for (const each of paths) {
+          serial += 1
+          if (isInTurn('tenant-texts', serial))
+            yield { endpoint: `${method} ${path}`, identity, header, path: each }
+        }
   }
 }
 
@@ -113,7 +124,7 @@ test('every endpoint has a row in the role table, and every row an endpoint', ()
 
 describe('tokens, headers and paths that disagree', () => {
   // Thousands of requests: a minute on a machine that other tests keep busy.
-  test('every identity with every combination of token, header and path gets the documented outcome and no foreign byte', {
+  test('every identity with any combination of token, header and path gets the documented outcome and no foreign byte', {
     timeout: 240_000,
   }, async () => {
     const existing = new Set([platform.acme.id, platform.globex.id, platformTenant])

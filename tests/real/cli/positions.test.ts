@@ -18,7 +18,7 @@ import { checkOffline, locateRejection, parseSource } from '@holdfast/manifest'
 import { arbitraryDeployment } from '@holdfast/testkit/arbitrary-deployment'
 import { createRandom } from '@holdfast/testkit/hostile/random'
 import { inRun } from '@holdfast/testkit/long-run'
-import { startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
 import { BODY_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
 import { prepareWorld, provoke, type World } from '@holdfast/testkit/provocations/provoke'
 import fc from 'fast-check'
@@ -26,7 +26,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 let world: World
 beforeAll(async () => {
-  world = await prepareWorld(await startPlatform())
+  world = await prepareWorld(await ownPlatform())
 })
 afterAll(() => world.platform.stop())
 
@@ -128,7 +128,7 @@ describe('generated bodies', () => {
   )
   /** Number of requests that are sent concurrently, to save time. */
   const AT_ONCE = 8
-  const COUNT = inRun(400, 5000)
+  const COUNT = inRun(120, 5000)
 
   const isAlike = (offline: readonly string[], codes: readonly string[]): boolean =>
     offline.length > 0 && codes[0] !== 'body_malformed'
@@ -188,7 +188,7 @@ describe('apply of several documents', () => {
   const isNeeded = (fault: JsonObject): boolean => fault['name'] === 'probe' && fault['kind'] !== 'Job'
 
   test('with one random fault stores nothing and lists every fault', async () => {
-    const rounds = inRun(30, 500)
+    const rounds = inRun(15, 500)
     const seed = Date.now() % 2 ** 31
     const random = createRandom(seed)
     const faulty = BODY_PROVOCATIONS.map((row) => row.sent(world)).flatMap(({ method, path, as, body }) => {

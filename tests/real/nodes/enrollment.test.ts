@@ -7,20 +7,26 @@ import { joinTokens, nodeNames, nodes } from '@holdfast/server/store/records'
 import { globally, inTenant } from '@holdfast/server/store/transaction'
 import { realClock } from '@holdfast/server/system-clock'
 import { waitUntil } from '@holdfast/testkit'
+import { inRun } from '@holdfast/testkit/long-run'
 import { enroll, enrollment, joinToken, makeNode, newKeys } from '@holdfast/testkit/nodes/enroll'
 import { eventsOf, typesOf } from '@holdfast/testkit/nodes/read-events'
 import type { ApiAnswer, ApiClient } from '@holdfast/testkit/platform/api-client'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
-import { type Platform, startPlatform, startReplica } from '@holdfast/testkit/platform/start-platform'
+import { ownPlatform } from '@holdfast/testkit/platform/shared-platform'
+import { type Platform, startReplica } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const NODES = '/api/v1/nodes'
+
+/** Enrollments that are sent at once. */
+const ENROLLMENTS = inRun(200, 1_000)
+const HALF = ENROLLMENTS / 2
 
 let platform: Platform
 let acme: ApiClient
 let globex: ApiClient
 beforeAll(async () => {
-  platform = await startPlatform({ settings: { quotas: { nodes: 200 } } })
+  platform = await ownPlatform({ settings: { quotas: { nodes: 200 } } })
   acme = platform.api(platform.acme.token)
   globex = platform.api(platform.globex.token)
 })
@@ -53,10 +59,13 @@ describe('a join token', () => {
     expect(command).toBe(
       `holdfast-agent enroll --server ${platform.baseUrl} --token ${token} --name shown-once`,
     )
-    const left = Date.parse(String(expiresAt)) - Date.now()
+    // The time of the header is some seconds old on a busy machine.
+    const answeredAt = Date.parse(issued.headers.get('date') ?? '')
+    const left = Date.parse(String(expiresAt)) - answeredAt
     expect(left).toBeGreaterThan(14 * 60_000)
-    expect(left).toBeLessThanOrEqual(15 * 60_000)
+    expect(left).toBeLessThan(16 * 60_000)
     const [, id = '', ...secret] = String(token).split('_')
+    await store().fresh()
     expect(JSON.stringify(store().get(globally(joinTokens, id)))).not.toContain(secret.join('_'))
     expect(platform.logLines.join('')).not.toContain(secret.join('_'))
   })
@@ -317,18 +326,18 @@ describe('an enrollment', () => {
   })
 })
 
-describe('a thousand concurrent enrollments', { timeout: 300_000 }, () => {
+describe(`${ENROLLMENTS} concurrent enrollments`, { timeout: 300_000 }, () => {
   const bodiesFor = (api: ApiClient, name: string, count: number) =>
     Promise.all(Array.from({ length: count }, async () => enrollment(name, await joinToken(api, name))))
 
   test('with one join token create exactly one node', async () => {
     const replica = await startReplica(platform)
     const token = await joinToken(acme, 'raced')
-    const bodies = Array.from({ length: 1000 }, () => enrollment('raced', token))
+    const bodies = Array.from({ length: ENROLLMENTS }, () => enrollment('raced', token))
     const answers = await Promise.all(
       bodies.map((body, at) => enroll(at % 2 === 0 ? platform.baseUrl : replica.baseUrl, body)),
     )
-    expect(countOutcomes(answers)).toEqual({ 201: 1, join_token_invalid: 999 })
+    expect(countOutcomes(answers)).toEqual({ 201: 1, join_token_invalid: ENROLLMENTS - 1 })
     await store().fresh()
     const created = store()
       .list(nodes, platform.acme.id as TenantId)
@@ -340,15 +349,15 @@ describe('a thousand concurrent enrollments', { timeout: 300_000 }, () => {
   test('for one node name by two tenants have one owner', async () => {
     const replica = await startReplica(platform)
     const bodies = (
-      await Promise.all([bodiesFor(acme, 'wanted', 500), bodiesFor(globex, 'wanted', 500)])
+      await Promise.all([bodiesFor(acme, 'wanted', HALF), bodiesFor(globex, 'wanted', HALF)])
     ).flat()
-    const mixed = bodies.map((_, at) => bodies[(at % 2) * 500 + Math.floor(at / 2)])
+    const mixed = bodies.map((_, at) => bodies[(at % 2) * HALF + Math.floor(at / 2)])
     const answers = await Promise.all(
       mixed.map((body, at) => enroll(at % 4 < 2 ? platform.baseUrl : replica.baseUrl, body)),
     )
     const outcomes = countOutcomes(answers)
-    console.log(`1,000 enrollments of one name: ${JSON.stringify(outcomes)}`)
-    expect(outcomes['node_owned_by_another_tenant']).toBe(500)
+    console.log(`${ENROLLMENTS} enrollments of one name: ${JSON.stringify(outcomes)}`)
+    expect(outcomes['node_owned_by_another_tenant']).toBe(HALF)
     const tenants = new Set(answers.filter(({ status }) => status === 201).map(({ body }) => body['tenant']))
     expect(tenants.size).toBe(1)
     await store().fresh()
@@ -403,7 +412,7 @@ describe('the location label of a machine', () => {
 })
 
 test('failed enrollments are rate-limited by address; valid tokens are accepted from the same address', async () => {
-  const limited = await startPlatform({
+  const limited = await ownPlatform({
     settings: { rates: { requestsPerMinute: 1_000_000, burst: 1_000_000, failedJoinsPerMinute: 5 } },
   })
   const api = limited.api(limited.acme.token)

@@ -26,7 +26,7 @@ import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const OPERATIONS = inRun(10_000, 200_000)
+const OPERATIONS = inRun(4_000, 200_000)
 const SEED = Number(env.HOLDFAST_SEED ?? Date.now() % 2 ** 31)
 /** Maximum number of steps in one random history; the average is half of this. */
 const LONGEST = 800
