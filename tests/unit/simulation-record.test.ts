@@ -79,7 +79,7 @@ describe('the record of simulations', () => {
 
   test('a test file is green if all its tests ran and passed', () => {
     const file = (name: string, status: string, ...tests: string[]): Report['testResults'][number] => ({
-      ...{ name, status, message: '' },
+      ...{ name, status, message: '', startTime: 0, endTime: 1 },
       assertionResults: tests.map((each) => ({
         ...{ status: each, title: each, fullName: each },
         ...{ ancestorTitles: [], failureMessages: [] },
