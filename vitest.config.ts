@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000
 // timed: tests of all kinds with time limits, or whose requests fail on a starved machine; nothing else runs then.
 // lab: full nodes with their own Docker Engines, as root. simulation: thousands of seeds on all cores, and the search.
 const SEEDS =
-  'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,seeds/store-cuts,seeds/creations,effects/effects,promotion/search}.test.ts'
+  'packages/simulation/src/{seeds/seeds,seeds/failures,seeds/many-jobs,seeds/store-cuts,seeds/creations,effects/effects,promotion/search,promotion/missing-guards}.test.ts'
 const MACHINES = ['packages/agent/src/**/*.real.test.ts', 'packages/testkit/src/**/*.real.test.ts']
 const LAB = ['e2e/**/*.test.ts', 'tests/real/dashboard/tasks-on-machines.test.ts']
 // Waits are long enough for a loaded machine; a condition that holds earlier ends them at once.

@@ -11,6 +11,7 @@ export interface Suite {
 }
 
 const FOLDER = 'packages/simulation/src'
+const SEARCH = `${FOLDER}/promotion/search-worker.ts`
 const seeds = (name: string): Suite => ({
   test: `${FOLDER}/seeds/${name}.test.ts`,
   worker: `${FOLDER}/seeds/seed-worker.ts`,
@@ -20,11 +21,8 @@ const seeds = (name: string): Suite => ({
 export const SUITES: readonly Suite[] = [
   ...['seeds', 'failures', 'many-jobs', 'store-cuts', 'creations'].map(seeds),
   { test: `${FOLDER}/effects/effects.test.ts`, worker: `${FOLDER}/effects/changes-worker.ts`, sliced: true },
-  {
-    test: `${FOLDER}/promotion/search.test.ts`,
-    worker: `${FOLDER}/promotion/search-worker.ts`,
-    sliced: false,
-  },
+  { test: `${FOLDER}/promotion/search.test.ts`, worker: SEARCH, sliced: false },
+  { test: `${FOLDER}/promotion/missing-guards.test.ts`, worker: SEARCH, sliced: true },
 ]
 
 /** The name of a suite: that of its test file. */

@@ -11,6 +11,9 @@ export interface TimedResult extends SearchResult {
 const OWN_WORKER = new URL('./search-worker.ts', import.meta.url)
 const HEAP_MB = 12_000
 
+export const showSearch = (name: string, { states, cpuSeconds, broken, exhausted }: TimedResult): string =>
+  `${name}: ${states.toLocaleString('en')} states, ${cpuSeconds.toFixed(1)} s of CPU, ${broken ?? (exhausted ? 'clean' : 'clean as far as it went')}`
+
 export async function runSearch(
   scenario: Scenario,
   limits: SearchLimits,
