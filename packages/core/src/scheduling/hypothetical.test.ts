@@ -1,6 +1,7 @@
 // Tests that a hypothetical question sees its assumed changes and leaves the view unchanged, even after an error.
 
 import type { Capacity } from '@holdfast/contract'
+import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
@@ -132,7 +133,7 @@ function fails(ask: () => unknown): boolean {
   }
 }
 
-const RUNS = 200
+const RUNS = inRun(60, 200)
 const PATIENCE = { timeout: 600_000 }
 
 test('a filter that throws at any moment leaves the view exactly as it was', PATIENCE, () => {

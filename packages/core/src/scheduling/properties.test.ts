@@ -3,6 +3,7 @@
 // tests define each filter's demands independently, so that a fault in a filter is detected.
 
 import type { FilterName, NodeId } from '@holdfast/contract'
+import { inRun } from '@holdfast/testkit/long-run'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryNode, arbitraryTenant, arbitraryWorkload } from './arbitrary.fixture.ts'
@@ -129,9 +130,9 @@ test(`every placement is allowed, and an unplaced replica fits nowhere (seed ${S
         seen.unplaced += unplaced
       },
     ),
-    run(10_000),
+    run(inRun(2_000, 10_000)),
   )
-  expect(Math.min(seen.placed, seen.unplaced)).toBeGreaterThan(5_000)
+  expect(Math.min(seen.placed, seen.unplaced)).toBeGreaterThan(inRun(1_000, 5_000))
 })
 
 test(`no placement uses a node of another tenant (seed ${SEED})`, PATIENCE, () => {
@@ -149,7 +150,7 @@ test(`no placement uses a node of another tenant (seed ${SEED})`, PATIENCE, () =
       }
       if (nodeId !== undefined) expect(view.place({ ...workload, nodeId }, 1).placed).toEqual([])
     }),
-    run(2_000),
+    run(inRun(500, 2_000)),
   )
 })
 
@@ -166,13 +167,13 @@ describe(`fast and full filtering agree (seed ${SEED})`, () => {
           expect(placeReplicas(workload, 1, alone).unplaced).toBe(full.length > 0 ? 1 : 0)
         }
       }),
-      run(3_000),
+      run(inRun(1_000, 3_000)),
     )
   })
 
   test.each([
-    ['few nodes', arbitraryTenant(), 3_000],
-    ['more nodes than the walk visits', arbitraryTenant(1, 90, 110), 150],
+    ['few nodes', arbitraryTenant(), inRun(1_000, 3_000)],
+    ['more nodes than the walk visits', arbitraryTenant(1, 90, 110), inRun(50, 150)],
   ] as const)(
     'on the picked node, as the naive scheduler does, with %s',
     PATIENCE,
@@ -205,7 +206,7 @@ test(`the order of the nodes changes nothing (seed ${SEED})`, PATIENCE, () => {
         shown(placeReplicas(workload, 3, facts)),
       )
     }),
-    run(1_000),
+    run(inRun(300, 1_000)),
   )
 })
 
@@ -284,6 +285,6 @@ test(`a view that was updated equals a fresh one (seed ${SEED})`, PATIENCE, () =
           expect(shown(view.place(workload, 2))).toEqual(shown(placeReplicas(workload, 2, model.facts())))
       }
     }),
-    run(1_000),
+    run(inRun(300, 1_000)),
   )
 })
