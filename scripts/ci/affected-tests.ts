@@ -101,9 +101,11 @@ function farness(path: string, steps: number, changed: readonly string[]): numbe
 
 function ofSubject(tier: Tier, sorted: readonly Affected[]): Affected[] {
   if (tier === 'near' || tier === 'far') return [...sorted]
-  const near = sorted.filter(({ steps }) => steps === 0 || (steps <= NEAR && tier === 'engines'))
-  const others = sorted.filter((test) => !near.includes(test))
-  return [...near, ...others.slice(0, Math.max(0, MOST_BY_SUBJECT[tier] - near.length))]
+  const isNear = ({ steps }: Affected): boolean => steps === 0 || (steps <= NEAR && tier === 'engines')
+  const others = sorted.filter((test) => !isNear(test))
+  const most = Math.max(0, MOST_BY_SUBJECT[tier] - (sorted.length - others.length))
+  const chosen = new Set(others.slice(0, most))
+  return sorted.filter((test) => isNear(test) || chosen.has(test))
 }
 
 function stepsFrom(

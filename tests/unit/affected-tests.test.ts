@@ -18,11 +18,11 @@ const SOURCES = new Map([
   ['packages/server/src/start.ts', `import { b } from '@holdfast/core/b'`],
   ['tests/real/process.test.ts', `const MAIN = join(ROOT, 'packages/server/src/start.ts')`],
   ['tests/unit/documents.test.ts', ''],
-  ['tests/unit/units.test.ts', `const UNIT = 'holdfast-agent.service'`],
+  ['tests/unit/units.test.ts', `const UNIT = 'some-unit.service'`],
 ])
 const TREE: Repository = {
   sources: SOURCES,
-  files: [...SOURCES.keys(), 'packages/agent/holdfast-agent.service', 'README.md'],
+  files: [...SOURCES.keys(), 'packages/agent/some-unit.service', 'README.md'],
 }
 /** A change and a test that it runs. As one text, because a path in quotes would make this file a test of the path. */
 const EXPECTED = `
@@ -69,7 +69,7 @@ describe('in a small repository', () => {
     ]))
 
   test('a test that names an asset runs with the nearest tests of its change', () =>
-    expect(pathsOf(affectedTests(TREE, ['packages/agent/holdfast-agent.service']), 'near')).toEqual([
+    expect(pathsOf(affectedTests(TREE, ['packages/agent/some-unit.service']), 'near')).toEqual([
       'tests/unit/units.test.ts',
     ]))
 
