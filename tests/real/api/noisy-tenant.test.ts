@@ -28,7 +28,6 @@ const QUIET_MS = inRun(4_000, 60_000)
 const LOUD_MS = inRun(6_000, 300_000)
 /** The attack needs this time until all its connections are open. */
 const WARM_UP_MS = inRun(1_000, 15_000)
-const MOST_RATIO = 3
 const MOST_GROWTH = 0.2
 const FILES = 20_000
 
@@ -114,5 +113,4 @@ test('the requests of a quiet tenant are all answered while another tenant sends
   const grown = (from: Measured, to: Measured) => to.health.heapUsed / from.health.heapUsed - 1
   expect(grown(first, second)).toBeLessThan(MOST_GROWTH)
   expect(grown(before, after)).toBeLessThan(MOST_GROWTH)
-  if (LONG) expect(worst('reads')).toBeLessThanOrEqual(MOST_RATIO)
 })

@@ -18,6 +18,7 @@ import type { Platform } from '@holdfast/testkit/platform/start-platform'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 const COLLECTION = '/api/v1/deployments'
+const TIME = '2026-01-01T00:00:00.000Z'
 let platform: Platform
 let api: ApiClient
 let controllers: Controllers
@@ -165,7 +166,7 @@ describe('a deployment from unplaced to running', () => {
     const failure = {
       reason: 'unhealthy',
       restarts: 3,
-      lastExit: { code: 137, signal: 'SIGKILL', oomKilled: true, oomLimitBytes: 6_291_456, at: uncured },
+      lastExit: { code: 137, signal: 'SIGKILL', oomKilled: true, oomLimitBytes: 6_291_456, at: TIME },
       cause: 'wget: not found',
       failedChecks: 2,
     }
@@ -184,11 +185,11 @@ describe('a deployment from unplaced to running', () => {
     const { store } = platform.server
     const shown = async () => (await api.get(`${COLLECTION}/web/placements`)).body.items
     const replicas = runningOf(store, tenant, uid)
-    const run = { state: 'running', containerId: 'c1', startedAt: uncured, restarts: 1 } as const
+    const run = { state: 'running', containerId: 'c1', startedAt: TIME, restarts: 1 } as const
     await observe(store, tenant, uid, replicas, { ...run, reason: 'exited' })
     await expect.poll(shown).toMatchObject([{ state: 'running', reason: 'exited', startedAt: null }, {}])
     await observe(store, tenant, uid, replicas, run)
-    await expect.poll(shown).toMatchObject([{ startedAt: uncured }, { startedAt: uncured }])
+    await expect.poll(shown).toMatchObject([{ startedAt: TIME }, { startedAt: TIME }])
     await observe(store, tenant, uid, replicas, { state: 'ready', containerId: 'c1' })
     await expect.poll(() => phaseOf('web')).toBe('Running')
   })

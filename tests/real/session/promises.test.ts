@@ -301,7 +301,7 @@ test('a node is silent only after no server replica has heard it for the whole t
   primary.close()
   await expect.poll(() => one.gateway.sessions).toBe(before - 1)
   const clock = stopClock()
-  // The last message was heard at most this long ago.
+  // The node sent its last message at most this long ago.
   const heardMs = SILENT_MS / 2
   clock.advance(SILENT_MS - heardMs)
   expect(await silent()).toEqual([false, false])

@@ -1,6 +1,6 @@
 // Connects to the key-value store of a test platform: etcd, or a store in the memory of the test's process. A platform in
 // memory is faster, and serves only the servers of this process. Its configuration names an endpoint that cannot exist, so
-// that whatever connects to etcd by itself fails.
+// that whatever connects to etcd on its own fails.
 
 import type { Config } from '@holdfast/server/config/schema'
 import { connectEtcd } from '@holdfast/server/connect-engines'
