@@ -32,8 +32,7 @@ import { type ObedientAgents, type Report, startObedientAgents } from '../contro
 import { addNodes, aNode, type Controllers, startControllers } from '../controllers/placing-world.ts'
 import { scaledTimings } from '../controllers/timings.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
-import { ownPlatform } from '../platform/shared-platform.ts'
-import type { Platform } from '../platform/start-platform.ts'
+import { type Platform, startPlatform } from '../platform/start-platform.ts'
 import { openTestStore } from '../store/open-test-store.ts'
 import { at, DEPLOYMENTS } from './secrets-world.ts'
 import { createStoreEye, type StoreEye } from './store-eye.ts'
@@ -71,7 +70,7 @@ export interface RotatingWorld {
 
 /** Starts the platform. With `moves: false`, the test itself changes the version that consumers use. */
 export async function startRotatingWorld({ moves = true } = {}): Promise<RotatingWorld> {
-  const platform = await ownPlatform({ settings: { volumes: { enabled: true } } })
+  const platform = await startPlatform({ settings: { volumes: { enabled: true } } })
   const { endpoints } = await sharedEtcd()
   const opened = await openTestStore({ endpoints, root: platform.root })
   const { store } = opened
