@@ -9,6 +9,10 @@ import { programIn, ROOT, testedBuild } from '../builds/programs.ts'
 const NODE = join(ROOT, 'node_modules/.bin/node')
 const BUILD = join(ROOT, 'scripts/build-cli.ts')
 
+/** The CLI starts hundreds of times; with its compiled code kept, a start needs a quarter less CPU. */
+const { NODE_COMPILE_CACHE } = process.env
+const COMPILE_CACHE = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
+
 let built: Promise<string> | undefined
 
 /** Path of the bundled CLI: that of the tested build, or of this tree, bundled only once per process. */
@@ -57,7 +61,7 @@ export async function runCli(words: readonly string[], options: CliOptions = {})
   } = options
   const child = spawn(NODE, [await bundledCli(), ...words], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...COMPILE_CACHE, ...env },
     timeout: timeoutMs,
   })
   let stdout = ''
