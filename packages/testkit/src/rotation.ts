@@ -26,6 +26,10 @@ export const ROTATIONS = {
   'engine-lines': 2,
   /** Repetitions in tests of machines: kills, overwrites, hostile peers. */
   'machine-rounds': 5,
+  /** Parts of the hostile requests: a slice has a third of them. */
+  'hostile-requests': 3,
+  /** Servers that race for a record: slice 0 has one, slice 1 two. */
+  'racing-servers': 2,
   /** Faults of a promotion. */
   'promotion-faults': 3,
   /** Directions of two builds: 0 goes forward first, 1 goes back first. */

@@ -1,5 +1,6 @@
 // Thousands of hostile requests against a server in its own process. No request is answered 5xx or hangs, rejected
-// requests store nothing, the event loop stays responsive and memory does not grow.
+// requests store nothing, the event loop stays responsive and memory does not grow. The wire decides it: a starved machine
+// would let requests time out.
 
 import { env } from 'node:process'
 import { waitUntil } from '@holdfast/testkit'
@@ -11,10 +12,15 @@ import { type ServerProcess, startServerProcess } from '@holdfast/testkit/hostil
 import { LONG } from '@holdfast/testkit/long-run'
 import { makeToken } from '@holdfast/testkit/platform/set-up'
 import { type Platform, startPlatform } from '@holdfast/testkit/platform/start-platform'
+import { ROTATIONS, sliceOf } from '@holdfast/testkit/rotation'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const TOTAL = LONG ? 100_000 : 6_000
-const BLOCK = 500
+const USUAL = 6_000
+const SLICE = sliceOf('hostile-requests')
+/** A CI run sends a third of the requests, the next run the next third. */
+const TOTAL = LONG ? 100_000 : SLICE === undefined ? USUAL : USUAL / ROTATIONS['hostile-requests']
+const FIRST = (SLICE ?? 0) * TOTAL
+const BLOCK = SLICE === undefined ? 500 : 250
 const SEED = Number(env.HOLDFAST_SEED ?? (LONG ? Date.now() % 1_000_000_000 : 20_260_101))
 const MAX_STALL_MS = 100
 const MAX_GROWTH = 0.1
@@ -77,7 +83,7 @@ test('hostile requests cause no 5xx, no hang, no stored byte when rejected, no s
       port: server.port,
       baseUrl: server.baseUrl,
       seed: SEED,
-      from,
+      from: FIRST + from,
       count: BLOCK,
       refused: warm ? 0.3 : 1,
       huge: 0.01,

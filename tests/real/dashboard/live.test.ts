@@ -1,4 +1,5 @@
-// Whether a page says how current it is: while the server restarts, without a network, and with six tabs open.
+// Whether a page says how current it is: while the server restarts, without a network, and with six tabs open. The timers
+// and connections of a browser decide it.
 
 import { inRun } from '@holdfast/testkit/long-run'
 import {

@@ -1,5 +1,5 @@
 // Network partitions in one direction: messages arrive and responses do not, or the reverse. The waiting side detects the
-// partition in time and reconnects or uses another connection; no write is applied twice.
+// partition in time and reconnects or uses another connection; no write is applied twice. The silence of a wire decides it.
 
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import { someTenant } from '@holdfast/server/store/records.fixture'

@@ -1,9 +1,9 @@
-// Leadership over 64 shards on real etcd: every server replica owns a share, a paused owner loses its shards in time, and
-// later writes of that owner are rejected. Timings are a tenth of the defaults.
+// Leadership over 64 shards on real etcd: every server replica owns a share, a paused owner loses its shards, and later
+// writes of that owner are rejected. Timings are a tenth of the defaults. How soon a shard has another owner is asserted in
+// virtual time, in tests/controllers/leadership-times.test.ts.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { TenantId } from '@holdfast/contract'
 import { shardAddress } from '@holdfast/server/loops/leadership/fence'
@@ -18,16 +18,10 @@ import { createPausable, type Pausable } from '@holdfast/testkit/controllers/pau
 import { TENTH } from '@holdfast/testkit/controllers/timings'
 import { type WitnessLog, watchWitness, writeWitness } from '@holdfast/testkit/controllers/witness'
 import { LONG } from '@holdfast/testkit/long-run'
-import { type BarePace, startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 45 : 5
-/** Limit of a takeover: a tenth of the promised 15 s, because the timings in this test are a tenth of the defaults. */
-const TAKEOVER_MS = 1_500
-/** Tolerance for scheduling delays of two processes on a busy machine; much shorter than one heartbeat timeout. */
-const UNSEEN_MS = 300
-const POLL_MS = 5
 
 interface Replica extends Pausable {
   readonly id: string
@@ -42,7 +36,6 @@ let endpoints: readonly string[]
 let opened: TestStore[]
 let replicas: Replica[]
 let observer: TestStore
-let pace: BarePace
 const tenant = randomUUID() as TenantId
 
 beforeEach(async () => {
@@ -51,11 +44,9 @@ beforeEach(async () => {
   opened = []
   replicas = []
   observer = await openTestStore({ endpoints, root })
-  pace = startBarePace(endpoints)
 })
 
 afterEach(async () => {
-  await pace.stop()
   for (const replica of replicas) replica.resume()
   await Promise.all(replicas.map(({ leadership }) => leadership.stop()))
   for (const store of [...opened, observer]) store.close()
@@ -101,12 +92,11 @@ test('a single replica owns every shard, new replicas get their share, and leavi
   await startReplica('c')
   await expect.poll(shares).toEqual({ a: 22, b: 21, c: 21 })
   await expect.poll(() => replicas.map(({ held }) => held.size)).toEqual([22, 21, 21])
-  // After a clean shutdown the shards move without waiting for a timeout.
-  const leftAfter = stopwatch()
+  // After a clean shutdown the shards move, and the record of the replica is gone.
   await b.leadership.stop()
   await expect.poll(() => shares().b ?? 0).toBe(0)
   await expect.poll(shares).toEqual({ a: 32, c: 32 })
-  expect(leftAfter()).toBeLessThan(TENTH.silentMs)
+  await expect.poll(() => observer.store.get(globally(serverReplicas, 'b'))).toBeUndefined()
   await expect.poll(() => a.held.size).toBe(32)
 })
 
@@ -132,37 +122,18 @@ async function ownerOf(log: WitnessLog, other?: string): Promise<string> {
   })
 }
 
-/** Starts a stopwatch that does not count pauses of the whole machine or of the given process. */
-function stopwatch(actor?: ChildProcess): () => number {
-  const [began, heldUpMs, queuedMs] = [performance.now(), pace.heldUpMs(), queuedMsOf(actor)]
-  return () => {
-    const lostMs = Math.max(pace.heldUpMs() - heldUpMs, queuedMsOf(actor) - queuedMs)
-    return performance.now() - began - lostMs
-  }
-}
+const untilTaken = (log: WitnessLog, from: string) =>
+  waitUntil(() => log.owner !== from, { what: 'the shard has another owner' })
 
-/** The time that a process has waited for a processor, according to the kernel. */
-function queuedMsOf(process: ChildProcess | undefined): number {
-  const path = `/proc/${process?.pid}/schedstat`
-  return existsSync(path) ? Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6 : 0
-}
-
-async function takenAfter(log: WitnessLog, from: string, actor?: ChildProcess): Promise<number> {
-  const tookMs = stopwatch(actor)
-  await waitUntil(() => log.owner !== from, { what: 'the shard has another owner', intervalMs: POLL_MS })
-  return tookMs()
-}
-
-test(`a paused owner loses its shards in time and writes nothing afterwards, ${ROUNDS} rounds`, async () => {
+test(`a paused owner loses its shards and writes nothing afterwards, ${ROUNDS} rounds`, async () => {
   const log = await watchWitness(observer.engine, root, tenant)
   const [a, b] = [await startReplica('a'), await startReplica('b')]
   const stops = [a, b].map(keepWriting)
   let owner = await ownerOf(log)
-  const took: number[] = []
   for (let round = 0; round < ROUNDS; round += 1) {
     const paused = owner === a.id ? a : b
     paused.pause()
-    took.push(await takenAfter(log, paused.id))
+    await untilTaken(log, paused.id)
     owner = await ownerOf(log, paused.id)
     const before = log.counts.get(paused.id)
     paused.resume()
@@ -172,9 +143,7 @@ test(`a paused owner loses its shards in time and writes nothing afterwards, ${R
     owner = await ownerOf(log)
   }
   await Promise.all(stops.map((stop) => stop()))
-  console.log(`takeovers at a tenth: slowest of ${took.length} ${Math.round(Math.max(...took))} ms`)
   expect(log.breaches).toEqual([])
-  expect(Math.max(...took)).toBeLessThan(TAKEOVER_MS)
   log.close()
 })
 
@@ -189,43 +158,34 @@ function startProcess(id: string, factor: number): ChildProcess {
   })
 }
 
-async function stopAndContinue(
-  factor: number,
-  rounds: number,
-): Promise<{ took: number[]; breaches: readonly string[] }> {
+/** Returns the writes that passed a fence although another process owned the shard. */
+async function stopAndContinue(factor: number, rounds: number): Promise<readonly string[]> {
   const log = await watchWitness(observer.engine, root, tenant)
   const children = new Map(['p', 'q'].map((id) => [id, startProcess(id, factor)]))
-  const took: number[] = []
   try {
     let owner = await ownerOf(log)
     for (let round = 0; round < rounds; round += 1) {
       const paused = owner
       children.get(paused)?.kill('SIGSTOP')
-      const other = paused === 'p' ? 'q' : 'p'
-      took.push(await takenAfter(log, paused, children.get(other)))
+      await untilTaken(log, paused)
       owner = await ownerOf(log, paused)
       children.get(paused)?.kill('SIGCONT')
       await waitUntil(() => shares()[paused] === SHARDS / 2, { what: `${paused} has its share again` })
       owner = await ownerOf(log)
     }
-    return { took, breaches: log.breaches }
+    return log.breaches
   } finally {
     for (const child of children.values()) child.kill('SIGKILL')
     log.close()
   }
 }
 
-test('a process that is stopped and continued loses its shards in time and passes no fence', async () => {
-  const { took, breaches } = await stopAndContinue(0.1, ROUNDS)
-  console.log(`processes stopped: slowest of ${took.length} takeovers ${Math.round(Math.max(...took))} ms`)
-  expect(breaches).toEqual([])
-  expect(Math.max(...took)).toBeLessThan(TAKEOVER_MS + UNSEEN_MS)
+test('a process that is stopped and continued loses its shards and passes no fence', async () => {
+  expect(await stopAndContinue(0.1, ROUNDS)).toEqual([])
 })
 
-test.runIf(LONG)('a process that is stopped loses its shards in time at the default timings', async () => {
-  const { took, breaches } = await stopAndContinue(1, 5)
-  expect(breaches).toEqual([])
-  expect(Math.max(...took)).toBeLessThan(10 * TAKEOVER_MS)
+test.runIf(LONG)('a process that is stopped loses its shards at the default timings', async () => {
+  expect(await stopAndContinue(1, 5)).toEqual([])
 })
 
 test('a replica whose process was paused releases all shards, and acquires again those that it still owns', async () => {
@@ -237,7 +197,9 @@ test('a replica whose process was paused releases all shards, and acquires again
     if (gained.length > 0) changes.push(`gained ${gained.length}`)
   })
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TENTH.lagMs * 2)
-  await expect.poll(() => changes).toEqual(['lost 64', 'gained 64'])
+  await expect.poll(() => a.held.size === SHARDS && changes.length > 1).toBe(true)
+  // On a busy machine the process may be suspended once more.
+  expect(changes.slice(0, 2)).toEqual(['lost 64', 'gained 64'])
 })
 
 test('two replicas that replace one dead owner divide its shards, and its record is deleted', async () => {

@@ -6,9 +6,8 @@ import type { TenantId } from '@holdfast/contract'
 import { createEtcdClient } from '@holdfast/server/adapters/etcd/create-etcd-client'
 import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 import { someTenant } from '@holdfast/server/store/records.fixture'
-import { type EtcdCluster, type EtcdMember, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
+import { type EtcdCluster, startEtcd, uniqueName, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
-import { type BarePace, startBarePace } from '@holdfast/testkit/store/bare-pace'
 import { type ChangeLog, recordChanges } from '@holdfast/testkit/store/change-log'
 import {
   checkEveryEvent,
@@ -19,7 +18,7 @@ import {
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { type ProxiedCluster, proxyCluster } from '@holdfast/testkit/store/proxied-cluster'
 import { startWriteLoad, type WriteLoad } from '@holdfast/testkit/store/write-load'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 
 const ROUNDS = LONG ? 20 : 4
 const CUTS = LONG ? 60 : 6
@@ -27,9 +26,6 @@ const EVENTS = LONG ? 100_000 : 3_000
 const MEMBERS = 3
 const WRITERS = 64
 const REPLICAS = 4
-const BACK_WITHIN_MS = 5_000
-/** Time that three etcd members need to elect a leader on an idle machine. */
-const ELECTION_MS = 2_000
 const CATCH_UP_BYTES = 4 * 1024 * 1024
 const PADDING = 6_000
 
@@ -82,40 +78,24 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-/**
- * Waits until every server replica has acknowledged a write begun after now, and returns how long that took. The extra
- * delay of direct writes to etcd is subtracted, because a busy machine causes it and not the store.
- */
-async function writesAreBack(pace?: BarePace, usualMs = 0): Promise<number> {
+/** Waits until every server replica has acknowledged a write begun after now. */
+async function writesAreBack(): Promise<void> {
   const since = performance.now()
   await waitUntil(() => load.acknowledgedSince(since), { what: 'every replica writes', intervalMs: 5 })
-  return performance.now() - since - Math.max(0, (pace?.heldUpMs() ?? 0) - usualMs)
 }
-
-/** Starts measuring the delay of direct writes to etcd; the measurement stops at the end of the test. */
-function paceOf(members: readonly EtcdMember[]): BarePace {
-  const pace = startBarePace(members.map(({ endpoint }) => endpoint))
-  onTestFinished(() => pace.stop())
-  return pace
-}
-
-const slowest: { kill?: number; pause?: number; halfOpen?: number; stall?: number } = {}
 
 test.each(
   Array.from({ length: ROUNDS }, (_, round) => ({
     round: round + 1,
     fault: round % 2 === 0 ? ('kill' as const) : ('pause' as const),
   })),
-)('round $round: writes recover in time after the leader is lost ($fault)', async ({ fault }) => {
+)('round $round: writes recover after the leader is lost ($fault)', async ({ fault }) => {
   await writesAreBack()
   const leader = await cluster.findLeader()
   await leader[fault]()
-  const left = cluster.members.filter((member) => member !== leader)
-  const tookMs = await writesAreBack(paceOf(left), ELECTION_MS)
-  slowest[fault] = Math.max(slowest[fault] ?? 0, tookMs)
+  await writesAreBack()
   if (fault === 'pause') leader.resume()
   else await leader.restart()
-  expect(tookMs).toBeLessThan(BACK_WITHIN_MS)
 })
 
 test('a member that lost its disk is replaced by an empty one', async () => {
@@ -146,13 +126,12 @@ test('unresponsive members are left for others, on idle connections too', async 
   const [through] = proxies
   // All connections to etcd are left half open, including those without a pending request.
   for (const proxy of through?.proxies ?? []) proxy.halfOpen()
-  slowest.halfOpen = await writesAreBack(paceOf(cluster.members))
+  await writesAreBack()
   for (const proxy of through?.proxies ?? []) {
     proxy.stall()
-    slowest.stall = Math.max(slowest.stall ?? 0, await writesAreBack(paceOf(cluster.members)))
+    await writesAreBack()
     proxy.resume()
   }
-  expect(Math.max(slowest.halfOpen, slowest.stall ?? 0)).toBeLessThan(BACK_WITHIN_MS)
 })
 
 test('a listener that was disconnected catches up with more than 4 MiB', async () => {
@@ -199,7 +178,7 @@ test('no acknowledged write is lost, and every event is delivered once', async (
   const { ledger } = load
   const cancelled = [...truth.stored.keys()].filter((key) => truth.keyspace.parse(key)?.folder === 'cancel')
   console.info(
-    `store under faults: ${ROUNDS} leaders lost, slowest write back in ms ${JSON.stringify(slowest, (_, value) => (typeof value === 'number' ? Math.round(value) : value))}, ` +
+    `store under faults: ${ROUNDS} leaders lost, ` +
       `longest gap of one replica ${Math.round(load.slowestGapMs())} ms; ` +
       `${ledger.acknowledged.length} writes acknowledged, ${ledger.uncertain.length} not decided ` +
       `(${[...new Set(ledger.uncertain.map(({ why }) => why))].join('; ')}), ` +

@@ -1,5 +1,5 @@
 // Counts the engine calls of a rollout other than creates and starts. Every inspect costs the engine CPU time, and a list
-// of all containers costs as much as a create.
+// of all containers costs as much as a create. The engine decides the counts: by the order of its events and answers.
 
 import { waitUntil } from '@holdfast/testkit'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 // The agent is killed at any point of the replacement of a replica. No request fails under load, and the next agent
-// finishes the replacement.
+// finishes the replacement. The engine and the kernel decide it: a starved machine would let requests time out.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { startLoad, waitUntil } from '@holdfast/testkit'

@@ -1,15 +1,10 @@
 // The agent, an engine and a Caddy on both supported Docker versions: ready replicas are served, removed replicas are
-// drained, and killing the agent or Caddy breaks no request. The test acts as server and client.
+// drained, and killing the agent or Caddy breaks no request. The test acts as server and client. The engine and the kernel
+// decide it: a starved machine would let requests time out.
 
 import type { DesiredItem } from '@holdfast/contract'
 import { tenantNetwork } from '@holdfast/core/node'
-import {
-  describeFailures,
-  type LoadOptions,
-  startLoad,
-  waitUntil,
-  watchMachineStalls,
-} from '@holdfast/testkit'
+import { describeFailures, type LoadOptions, startLoad, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
 import { expect, it } from 'vitest'
 import { createTestNode, desiredItem } from '../fixtures/agent.fixture.ts'
@@ -20,6 +15,8 @@ import { CHECK, gone, ready, routedImage, routedNode, routesTo } from './routed-
 const TURNS = LONG ? 6 : 2
 /** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
 const RATE = LONG ? 200 : 20
+/** Time within which a killed Caddy serves again. */
+const BACK_MS = 2_000
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 
@@ -142,23 +139,20 @@ onEngines('routes', (world) => {
     await agent.close()
     const load = loadOn(edge)
     await waitUntil(() => load.result().answered > RATE, { what: 'it is served' })
-    const stalls = await watchMachineStalls()
     const killedMs = performance.now()
     await caddy.kill()
     const answered = load.result().answered
     await waitUntil(() => load.result().answered > answered + 5, { what: 'it is served again' })
     const backMs = Math.round(performance.now() - killedMs)
-    const stalledMs = await stalls()
     await waitUntil(() => load.result().answered > answered + RATE, { what: 'it keeps serving' })
     const { failures } = await load.stop()
     const sent = failures.map(({ sentMs }) => sentMs)
     const span = Math.max(...sent) - Math.min(...sent)
     process.stdout.write(
-      `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms; the machine stalled for up to ${stalledMs} ms\n`,
+      `Caddy killed: served again after ${backMs} ms, ${failures.length} failed within ${span} ms\n`,
     )
-    // A pause of the machine may delay each of four steps: Caddy exits, starts again, reads its file, and gets a request.
-    expect(backMs - 4 * stalledMs).toBeLessThan(2000)
-    expect(span - 4 * stalledMs).toBeLessThan(2000)
+    // Caddy exits, starts again, reads its file, and gets a request.
+    expect(Math.max(backMs, span)).toBeLessThan(BACK_MS)
     await node.clear()
   })
 

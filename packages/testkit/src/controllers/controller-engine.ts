@@ -12,7 +12,6 @@ import { expect } from 'vitest'
 import { sharedEtcd } from '../engines/shared-engines.ts'
 import { LONG } from '../long-run.ts'
 import { isInTurn, sliceOf } from '../rotation.ts'
-import { type BarePace, startBarePace } from '../store/bare-pace.ts'
 
 const keyspaces = new Map<string, MemoryKeyspace>()
 
@@ -29,10 +28,4 @@ export async function connectControllerEngine(root: string): Promise<KeyValueEng
   const keyspace = keyspaces.get(root) ?? createMemoryKeyspace()
   keyspaces.set(root, keyspace)
   return connectMemory(keyspace)
-}
-
-/** Measures how long the key-value store itself delays writes; the in-memory store never delays them. */
-export async function startEnginePace(): Promise<BarePace> {
-  if (controllersRunOn() === 'etcd') return startBarePace((await sharedEtcd()).endpoints)
-  return { heldUpMs: () => 0, stop: async () => {} }
 }

@@ -1,4 +1,5 @@
-// Tests that after the failure of one of three etcd members no acknowledged write is lost and calls succeed again.
+// Tests that after the failure of one of three etcd members no acknowledged write is lost and calls succeed again. The wire
+// and the elections of etcd decide it.
 
 import {
   absent,
