@@ -9,7 +9,7 @@ import { uniqueName } from '@holdfast/testkit'
 import { type ObedientAgents, startObedientAgents } from '@holdfast/testkit/controllers/obedient-agents'
 import { createPausable } from '@holdfast/testkit/controllers/pausable-engine'
 import * as world from '@holdfast/testkit/controllers/placing-world'
-import { scaledTimings } from '@holdfast/testkit/controllers/timings'
+import { scaledTimings, UNSUSPENDED } from '@holdfast/testkit/controllers/timings'
 import { openTestStore, type TestStore } from '@holdfast/testkit/store/open-test-store'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 
@@ -156,7 +156,7 @@ test('the wait for a node ends automatically with the label that satisfies it, 2
   const [node] = await add(world.aNode('somewhere', { attested: { country: 'DE' } }))
   if (node === undefined) throw new Error('no node was added')
   // The change of the labels wakes the placement: the next resync is an hour away.
-  controllers = world.startControllers(store, { residency: ON })
+  controllers = world.startControllers(store, { residency: ON, timings: UNSUSPENDED })
   // The replicas request no resources, because without an agent a stopped replica never frees its resources.
   const spec = { replicas: 1, placement: GERMAN, resources: { cpuMillis: 0, memoryBytes: 0 } }
   for (let round = 0; round < 20; round += 1) {
@@ -178,7 +178,7 @@ describe('a node whose labels change', () => {
         inCountry('paris', 'FR'),
       )
       if (one === undefined || two === undefined) throw new Error('no nodes were added')
-      controllers = world.startControllers(store, { residency: ON })
+      controllers = world.startControllers(store, { residency: ON, timings: UNSUSPENDED })
       const update = { ...world.deploymentOf('x').spec.update, order }
       const stored = await deploy({ replicas: 4, placement: GERMAN, update })
       await running(stored)

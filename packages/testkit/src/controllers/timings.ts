@@ -14,3 +14,9 @@ export const scaledTimings = (factor: number): LeadershipTimings => {
 }
 
 export const TENTH = scaledTimings(0.1)
+
+/**
+ * Timings with which no pause of a busy machine costs a process its shards. Whoever gets shards back plans all its work anew,
+ * so a test that a change wakes the work uses them.
+ */
+export const UNSUSPENDED = scaledTimings(10)
