@@ -33,15 +33,15 @@ import { bootClockMs } from '@holdfast/testkit/lab/lab-disks'
 import { inRun } from '@holdfast/testkit/long-run'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const GROUPS = inRun(2, 10)
+const GROUPS = inRun(1, 10)
 const ROUNDS = inRun(PROMOTING_FAULTS.length, 20)
 /** Promotions after which the data of the old primary is at least compared. */
-const COMPARED = inRun(5, 50)
+const COMPARED = inRun(2, 50)
 /** How long a machine is frozen. */
 const FROZEN_MS = inRun(6_000, 60_000)
 const PATIENCE = { timeout: inRun(480_000, 3_600_000) }
 
-const DATABASE_CUTS = inRun(3, 20)
+const DATABASE_CUTS = inRun(1, 20)
 /** The rounds without a database have the strict limit. */
 const DATABASE_MS = 60_000
 

@@ -31,6 +31,7 @@ export const ROTATIONS = {
   /** Servers that race for a record: slice 0 has one, slice 1 two. */
   'racing-servers': 2,
   /** Faults of a promotion. */
+  /** Faults of a promotion: each run has one of each kind, and a kind has at most three. */
   'promotion-faults': 3,
   /** Directions of two builds: 0 goes forward first, 1 goes back first. */
   'two-builds': 2,
@@ -65,3 +66,9 @@ export function isInTurn(rotation: Rotation, item: number): boolean {
 /** The items whose turn it is. */
 export const inTurn = <T>(rotation: Rotation, items: readonly T[]): readonly T[] =>
   items.filter((_, item) => isInTurn(rotation, item))
+
+/** The one item whose turn it is, or all of them if this run takes all slices. With at most as many items as slices, each has a turn. */
+export function oneInTurn<T>(rotation: Rotation, items: readonly T[]): readonly T[] {
+  const slice = sliceOf(rotation)
+  return slice === undefined ? items : items.filter((_, item) => item === slice % items.length)
+}

@@ -2,6 +2,7 @@
 
 import type { Lab, LabNode, ManagedProcess } from '@holdfast/testkit'
 import { bootClockMs } from '../lab/lab-disks.ts'
+import { oneInTurn } from '../rotation.ts'
 
 export interface FaultWorld {
   readonly lab: Lab
@@ -146,15 +147,21 @@ export const CLOCKS_STEPPED = at(
   },
 )
 
-/** Faults after which a copy must be promoted, in the order of the rounds. */
-export const PROMOTING_FAULTS: readonly MachineFault[] = [
-  POWER_CUT,
-  PARTITION,
-  AGENT_STOPPED,
-  FROZEN,
-  SENDS_NOTHING,
-  AGENT_THEN_FENCER_KILLED,
-  CLOCKS_STEPPED,
-  AGENT_AND_ENGINE_STOPPED,
-  FENCER_THEN_AGENT_KILLED,
+/** Faults after which a copy must be promoted, by what happens to the machine. */
+export const KINDS_OF_FAULTS: readonly (readonly MachineFault[])[] = [
+  // It loses its power.
+  [POWER_CUT],
+  // It is cut off.
+  [PARTITION, SENDS_NOTHING, CLOCKS_STEPPED],
+  // Its programs are stopped.
+  [AGENT_STOPPED, AGENT_AND_ENGINE_STOPPED],
+  // It is frozen whole.
+  [FROZEN],
+  // Its programs are killed.
+  [AGENT_THEN_FENCER_KILLED, FENCER_THEN_AGENT_KILLED],
 ]
+
+/** A fault of each kind, and all faults in development and in long runs. */
+export const PROMOTING_FAULTS: readonly MachineFault[] = KINDS_OF_FAULTS.flatMap((faults) =>
+  oneInTurn('promotion-faults', faults),
+)

@@ -2,11 +2,11 @@
 // machine returns.
 
 import { join } from 'node:path'
-import { type LabNode, waitUntil, watchMachineStalls } from '@holdfast/testkit'
+import { type LabNode, waitUntil } from '@holdfast/testkit'
 import { bootClockMs } from '../lab/lab-disks.ts'
 import { placementsOf } from '../scenarios/lab-reads.ts'
 import { type AtTheCut, checkPromotion, type GroupResult } from './check-promotion.ts'
-import type { BegunFault, MachineFault } from './machine-faults.ts'
+import type { MachineFault } from './machine-faults.ts'
 import {
   heldLines,
   isListed,
@@ -30,18 +30,14 @@ export async function runRound(
   await untilApart(world)
   const { from, to } = await untilSettled(world)
   const cuts = await Promise.all(world.groups.map((group) => prepare(world, group, from)))
-  const endWatch = await watchMachineStalls()
   const begun = await fault.begin(world, from, () => {
     for (const cut of cuts) {
       cut.synced = readLines(join(liveOf(from, cut.group.volume), 'synced'))
       cut.held = heldLines(to, cut.group.volume)
     }
   })
-  const promoted = await Promise.all(
-    cuts.map(async (cut) => ({ cut, promotedMs: await untilPromoted(world, cut, to, begun) })),
-  )
+  await Promise.all(cuts.map((cut) => untilPromoted(world, cut, to)))
   world.promotedAtMs = bootClockMs()
-  const stalledMs = await endWatch()
   await waitUntil(() => bootClockMs() - begun.atMs >= lastsMs, {
     what: 'the fault has lasted long enough',
     timeoutMs: lastsMs + 60_000,
@@ -50,11 +46,10 @@ export async function runRound(
   await begun.end()
   await untilSettled(world)
   await untilListed(world, cuts)
-  const moved = { from, to, begun, fault, endMs, stalledMs }
+  const moved = { from, to, begun, fault, endMs }
   const results: GroupResult[] = []
   // One after another: a tenant has few downloads at the same time.
-  for (const { cut, promotedMs } of promoted)
-    results.push(await checkPromotion(world, cut, promotedMs, moved))
+  for (const cut of cuts) results.push(await checkPromotion(world, cut, moved))
   return results
 }
 
@@ -77,13 +72,8 @@ async function prepare(world: PromotionWorld, group: WitnessGroup, from: LabNode
   return { group, beforeMs: bootClockMs(), epoch, primaryId, synced: [], held: [] }
 }
 
-/** Waits until the writer is ready on the other machine; returns how long that took since the fault. */
-async function untilPromoted(
-  world: PromotionWorld,
-  { group }: AtTheCut,
-  to: LabNode,
-  { atMs }: BegunFault,
-): Promise<number> {
+/** Waits until the writer is ready on the other machine. */
+async function untilPromoted(world: PromotionWorld, { group }: AtTheCut, to: LabNode): Promise<void> {
   let seen: unknown
   const isThere = async (): Promise<boolean> => {
     const placed = await placementsOf(world.api, group.name)
@@ -96,7 +86,6 @@ async function untilPromoted(
     intervalMs: 50,
     seen: () => JSON.stringify(seen),
   })
-  return bootClockMs() - atMs
 }
 
 /** Waits some time for the pool report of the machine that has returned. */
