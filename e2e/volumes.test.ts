@@ -1,22 +1,18 @@
-// A real PostgreSQL keeps its data on a volume: a client inserts numbers and pgbench runs all the time while the database
-// is updated, restarted and moved between two nodes of both engine lines. Afterwards every confirmed number and every
-// committed transaction is there. Deleting the volume leaves nothing on any machine. Faulty requests store nothing.
+// Volumes on machines of both engine lines. A real PostgreSQL keeps its data on one: a client inserts numbers and pgbench runs
+// all the time while the database is updated, restarted and moved. Afterwards every confirmed number and every committed
+// transaction is there. Deleting the volume leaves nothing on any machine. Of many deployments one gets to write a volume, and
+// recommended changes reach the kernel and the writer.
 
 import { join } from 'node:path'
+import type { Recommendation } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
+import { runCli } from '@holdfast/testkit/cli/run-cli'
 import { inRun } from '@holdfast/testkit/long-run'
-import { startReplica } from '@holdfast/testkit/platform/start-platform'
-import { DISABLED_MOUNT_PROVOCATIONS } from '@holdfast/testkit/provocations/body-provocations'
-import {
-  ALTERED,
-  createAltered,
-  rejectionFaults,
-  VOLUME_PROVOCATIONS,
-} from '@holdfast/testkit/provocations/volume-provocations'
-import { prepareVolumeWorld } from '@holdfast/testkit/provocations/volume-world'
 import { type BenchLedger, startBench } from '@holdfast/testkit/scenarios/bench-ledger'
+import { contendFor } from '@holdfast/testkit/scenarios/contending-writers'
 import { type Ledger, startLedger } from '@holdfast/testkit/scenarios/database-ledger'
-import { containersOn, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import { containersOn, eventsOf, placementsOf, untilPhase } from '@holdfast/testkit/scenarios/lab-reads'
+import * as lab from '@holdfast/testkit/scenarios/lab-volumes'
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
@@ -38,7 +34,7 @@ let volume = ''
 beforeAll(async () => {
   cluster = await startLabPlatform({
     nodesPerTenant: { acme: 2, globex: 1 },
-    settings: { volumes: { enabled: true } },
+    settings: { volumes: { enabled: true }, quotas: { deployments: 5_000 } },
   })
 })
 afterAll(async () => {
@@ -47,33 +43,10 @@ afterAll(async () => {
 })
 
 const api = () => cluster.api('acme')
-const volumes = () => `/api/v1/tenants/${cluster.platform.acme.id}/volumes`
-const readVolume = async (id = volume) => Object((await api().get(`${volumes()}/${id}`)).body)
+const volumes = () => lab.volumesOf(cluster)
+const readVolume = (id = volume) => lab.readVolume(cluster, id)
 const nodeOfDatabase = async (): Promise<string> =>
   (await placementsOf(api(), 'db')).find(({ state }) => state === 'ready')?.nodeName ?? ''
-
-/** Waits until the volume has all its copies and none of them lags. */
-async function untilReplicated(id = volume): Promise<void> {
-  let seen: unknown
-  await waitUntil(
-    async () => {
-      const { phase, reason, copies, replicas } = await readVolume(id)
-      seen = { phase, reason, copies }
-      return phase === 'Ready' && reason === null && copies.length === replicas + 1
-    },
-    { what: 'the volume has a current replica', timeoutMs: 60_000, seen: () => JSON.stringify(seen) },
-  )
-}
-
-/** Waits until every replica is promotable as well: until then the nodes change the record of the volume. */
-async function untilPromotable(id: string): Promise<void> {
-  await untilReplicated(id)
-  const arePromotable = async (): Promise<boolean> =>
-    (await readVolume(id)).copies.every(
-      ({ role, promotable }: { role: string; promotable: boolean }) => role === 'primary' || promotable,
-    )
-  await waitUntil(arePromotable, { what: 'the replicas are promotable', timeoutMs: 60_000 })
-}
 
 /** Waits for further confirmed inserts and committed transactions. */
 async function untilItWrites(): Promise<void> {
@@ -86,20 +59,13 @@ async function untilItWrites(): Promise<void> {
   })
 }
 
-test('creates a volume with a copy on each of two nodes', async () => {
-  const body = { name: 'data', class: 'replicated', sizeBytes: 160 * MIB, replicas: 1 }
-  const created = await api().post(volumes(), body)
-  expect(created.status, created.text).toBe(201)
-  volume = Object(created.body['volume']).id
-  await untilReplicated()
+test('a database on a volume with two copies runs on the node of the primary', async () => {
+  volume = await lab.createVolume(cluster, { name: 'data', sizeBytes: 160 * MIB, replicas: 1 })
   const { primary, copies } = await readVolume()
   expect(primary).toMatchObject({ epoch: 1 })
   expect(new Set(copies.map(({ nodeName }: { nodeName: string }) => nodeName))).toEqual(
     new Set(['acme-1', 'acme-2']),
   )
-})
-
-test('runs the database on the node of the primary', async () => {
   const { reference } = await cluster.lab.registry.pushPostgresImage('acme/postgres', '15')
   const body = {
     kind: 'Deployment',
@@ -183,7 +149,7 @@ async function disturb(round: number): Promise<void> {
 }
 
 async function drainOnce(): Promise<void> {
-  await untilReplicated()
+  await lab.untilReplicated(cluster, volume)
   const { primary } = await readVolume()
   expect((await api().post(`/api/v1/nodes/${primary.nodeId}/drain`, undefined)).status).toBeLessThan(300)
   await waitUntil(async () => !['', primary.nodeName].includes(await nodeOfDatabase()), {
@@ -221,37 +187,114 @@ async function leftInPool(name: string): Promise<string[]> {
   ]
 }
 
-/** Sends mounts to a server replica of the same platform that has volumes disabled. */
-async function expectDisabled(): Promise<void> {
-  const { platform } = cluster
-  const volumes = { ...platform.config.volumes, enabled: false }
-  const settings = { roles: ['api' as const, 'broker' as const], volumes }
-  const replica = await startReplica(platform, settings)
-  const world = { platform, api: replica.api(platform.acme.token) }
-  for (const row of DISABLED_MOUNT_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])
-  await replica.stop()
+/** Creates and updates that want to write one volume. */
+const WRITES = inRun(50, 1_000)
+const NODES = ['acme-1', 'acme-2']
+
+test.each(NODES)(
+  `only one of ${WRITES} creates and updates ever has a container that writes a volume on %s`,
+  async (nodeName) => {
+    const spec = { name: `on-${nodeName}`, sizeBytes: 32 * MIB, replicas: 1, nodeName }
+    await contendFor(cluster, {
+      volume: await lab.createVolume(cluster, spec),
+      node: nodeName,
+      writes: WRITES,
+    })
+  },
+)
+
+/** The limit that an agent sets is so many times the size of the volume. */
+const CLAIM = 2
+
+test('recommended copies and sizes are applied, and the kernel and the writer see each new limit', async () => {
+  const [node, other] = [cluster.node('acme-1'), cluster.node('acme-2')]
+  const id = await lab.createVolume(cluster, {
+    name: 'full',
+    sizeBytes: 16 * MIB,
+    replicas: 0,
+    nodeName: node.name,
+  })
+  await startWriter(id)
+  await write('data', 15)
+  expect(await lab.limitOf(node, id)).toBe(CLAIM * 16 * MIB)
+
+  const bare = await untilListed('under_replicated')
+  const env = { HOLDFAST_URL: cluster.platform.baseUrl, HOLDFAST_TOKEN: cluster.platform.acme.token }
+  const cli = (...words: string[]) => runCli(['volume', 'recommendations', ...words], { env })
+  const listed = await cli('--type', 'under_replicated')
+  expect([listed.stderr, listed.stdout]).toEqual([
+    '',
+    expect.stringMatching(new RegExp(`${bare.id} +high +full +under_replicated +replicas to 1 +yes`)),
+  ])
+  const applied = await cli('apply', bare.id, '--wait')
+  expect(applied.code, applied.stderr).toBe(0)
+  expect(applied.stdout).toMatch(/^volume\/full changed: 16MiB, 1 replica$/m)
+  await lab.untilReplicated(cluster, id)
+  await lab.untilHeld(node, other, id, 'data')
+  expect((await cli('--type', 'under_replicated')).stdout).not.toContain(bare.id)
+  expect((await cli('apply', bare.id)).stderr).toContain('dvm_recommendation_not_found')
+
+  await measureAgain()
+  const small = await untilListed('capacity_low')
+  const answer = await api().post(`/api/v1/dvm/recommendations/${small.id}/apply`, {})
+  expect(answer.status, answer.text).toBe(202)
+  const events = await eventsOf(api(), 'recommendation.applied')
+  expect(events.filter(({ data }) => Object(data).recommendationId === small.id)).toHaveLength(1)
+  await untilLimited(id, 23 * MIB)
+  // With the 15 MiB before, these are more than the old limit.
+  await write('more', 20)
+
+  // A recommendation of a smaller size would need seven days with little data; the change is the same.
+  for (const file of ['data', 'more']) await write(file, 0)
+  await measureAgain()
+  let refusal = ''
+  const isAccepted = async (): Promise<boolean> => {
+    const smaller = await api().post(`${volumes()}/${id}/resize`, { sizeBytes: 16 * MIB })
+    refusal = smaller.text
+    return smaller.status < 300
+  }
+  await waitUntil(isAccepted, { what: 'a smaller size is accepted', timeoutMs: 90_000, seen: () => refusal })
+  await untilLimited(id, 16 * MIB)
+  await expect(write('more', 40)).rejects.toThrow(/quota|space/i)
+})
+
+async function startWriter(id: string): Promise<void> {
+  const mounts = [{ volume: id, target: '/data', type: 'volume', readOnly: false }]
+  const body = { kind: 'Deployment', name: 'writer', image: cluster.image, replicas: 1, volumes: mounts }
+  const deployed = await api().post('/api/v1/deployments', { ...body, stopGracePeriod: '1s' })
+  expect(deployed.status, deployed.text).toBe(201)
+  await untilPhase(api(), 'writer', 'Running')
 }
 
-test('rejects each faulty volume and mount with its code and stores nothing', async () => {
-  const idOf = async (tenant: string, name: string): Promise<string> => {
-    const items: { id: string; name: string }[] = Object(
-      (await cluster.api(tenant).get('/api/v1/nodes')).body['items'],
-    )
-    return items.find((node) => node.name === name)?.id ?? ''
-  }
-  const [primary, other] = [await idOf('acme', 'acme-1'), await idOf('acme', 'acme-2')]
-  const nodes = { primary, other, foreign: await idOf('globex', 'globex-1') }
-  const world = await prepareVolumeWorld({ platform: cluster.platform, nodes, untilReady: untilPromotable })
-  for (const row of VOLUME_PROVOCATIONS) expect(await rejectionFaults(world, row)).toEqual([])
-  const altered = await createAltered(world)
-  const { alterations, warnings } = Object(altered.body)
-  expect([...alterations, ...warnings]).toEqual(
-    expect.arrayContaining(ALTERED.map((each) => expect.objectContaining(each))),
+/** Writes a file of some MiB in the container of the writer. */
+async function write(file: string, mib: number): Promise<void> {
+  const words = ['dd', 'if=/dev/urandom', `of=/data/${file}`, 'bs=1M', `count=${mib}`, 'conv=fsync']
+  await cluster.node('acme-1').exec(['docker', 'exec', 'writer', ...words])
+}
+
+/** An agent measures its volumes when it starts. */
+const measureAgain = () => cluster.lab.restartAgent(cluster.node('acme-1'))
+
+/** Waits until a recommendation for the volume `full` is listed and can be applied. */
+async function untilListed(type: string): Promise<Recommendation> {
+  const headers = { 'X-Tenant-ID': cluster.platform.acme.id }
+  let seen: readonly Recommendation[] = []
+  return waitUntil(
+    async () => {
+      const answer = await api().get(`/api/v1/dvm/recommendations?type=${type}`, headers)
+      expect(answer.status, answer.text).toBe(200)
+      seen = Object(answer.body['items'])
+      return seen.find(({ volume_name, applicable }) => volume_name === 'full' && applicable)
+    },
+    { what: `${type} is listed`, timeoutMs: 90_000, seen: () => JSON.stringify(seen) },
   )
-  await expectDisabled()
-  const rows = [...VOLUME_PROVOCATIONS, ...DISABLED_MOUNT_PROVOCATIONS]
-  const codes = new Set(rows.map(({ code }) => code))
-  console.log(
-    `volumes: ${rows.length} rejections with ${codes.size} codes and ${ALTERED.length} notices from real agents`,
-  )
-})
+}
+
+async function untilLimited(id: string, sizeBytes: number): Promise<void> {
+  await waitUntil(async () => (await lab.limitOf(cluster.node('acme-1'), id)) === CLAIM * sizeBytes, {
+    what: `the volume has the limit of ${sizeBytes} bytes`,
+    timeoutMs: 60_000,
+  })
+  await lab.untilReplicated(cluster, id)
+  expect(await readVolume(id)).toMatchObject({ sizeBytes })
+}

@@ -1,5 +1,5 @@
 // Requests that raise the error codes of volumes and mounts, on a platform that has volumes enabled, and a mount that the
-// server accepts with alterations and a warning. tests/real/api sends them to scripted nodes, e2e to real agents.
+// server accepts with alterations and a warning. tests/real/api sends them to scripted nodes.
 
 import { type Code, entryOf } from '@holdfast/contract'
 import { exampleOf } from '@holdfast/contract/examples'

@@ -184,7 +184,7 @@ function runAgent(
 export const clockFile = (node: LabNode): string => join(node.folder, 'clock')
 
 /** Environment variables of a process whose wall clock is ahead by the milliseconds in a file. */
-export const steppedClockEnv = (file: string): { readonly [name: string]: string } => ({
+const steppedClockEnv = (file: string): { readonly [name: string]: string } => ({
   NODE_OPTIONS: `--import=${STEPPED_CLOCK}`,
   STEPPED_CLOCK_FILE: file,
 })
