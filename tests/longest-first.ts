@@ -7,9 +7,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 export const LONGEST: readonly string[] = [
   'e2e/promotion.test.ts',
   'e2e/scaling.test.ts',
-  'e2e/secrets-away.test.ts',
+  'e2e/secrets.test.ts',
   'e2e/two-builds.test.ts',
-  'e2e/secrets-canaries.test.ts',
   'packages/agent/src/agent-faults.real.test.ts',
   'packages/agent/src/agent.real.test.ts',
   'packages/simulation/src/promotion/search.test.ts',

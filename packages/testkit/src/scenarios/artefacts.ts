@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type LabNode, sharedSecretsStore } from '@holdfast/testkit'
+import type { LabNode } from '@holdfast/testkit'
 import type { ApiClient } from '../platform/api-client.ts'
 import type { ValueSearch } from '../secrets/find-values.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
@@ -16,19 +16,16 @@ export interface Recorded {
   readonly logs: readonly string[]
   /** Every response of the API, streams included, to be searched. */
   readonly answers: readonly string[]
+  /** The audit log of the platform's secrets store. */
+  readonly auditLogPath: string
 }
 
 /** Searches all artifacts except the storage of the secrets store and the engine's configuration of containers. */
-export async function searchArtefacts(
-  cluster: LabPlatform,
-  recorded: Recorded,
-  search: ValueSearch,
-): Promise<Finds> {
-  const { auditLogPath } = await sharedSecretsStore()
+export function searchArtefacts(cluster: LabPlatform, recorded: Recorded, search: ValueSearch): Finds {
   const texts: [string, Uint8Array][] = [
     ['logs of the servers', Buffer.from(recorded.logs.join('\n'))],
     ['answers', Buffer.from(recorded.answers.join('\n'))],
-    ['audit log of the secrets store', readFileSync(auditLogPath)],
+    ['audit log of the secrets store', readFileSync(recorded.auditLogPath)],
   ]
   const folders: [string, Finds][] = [
     ...(cluster.etcd?.members ?? []).map(({ name, dataDir }): [string, Finds] => [

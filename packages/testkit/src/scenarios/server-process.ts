@@ -9,6 +9,7 @@ import {
   type EngineProcess,
   freePort,
   makeTempFolder,
+  type SecretsStore,
   sharedSecretsStore,
   startEngineProcess,
   waitUntil,
@@ -50,16 +51,20 @@ export interface PreparedServer extends ServerProcess {
   configure(settings: object): void
 }
 
-/** `variables`: environment variables of the process. */
+/** `secrets`: the platform's secrets store, if it is not the shared one. */
 export async function startServerProcess(
   platform: Pick<Platform, 'config' | 'serverHost'>,
   roles: readonly string[],
-  variables: { readonly [name: string]: string } = {},
+  secrets?: Pick<SecretsStore, 'address' | 'rootToken'>,
 ): Promise<ServerProcess> {
   const [host, port] = [platform.serverHost ?? LOOPBACK, await freePort()]
   const url = `http://${host}:${port}`
-  const settings = await settingsOf(platform, { host, port }, url, roles)
-  const server = prepareServer({ url }, settings, () => variables)
+  const store = secrets ?? (await sharedSecretsStore())
+  const settings = {
+    ...settingsOf(platform, { host, port }, url, roles),
+    secretsStore: await identify(store),
+  }
+  const server = prepareServer({ url }, settings)
   await server.start()
   return server
 }
@@ -140,13 +145,20 @@ async function untilReady(server: EngineProcess, place: ServerPlace): Promise<vo
   })
 }
 
-async function settingsOf(
+/** Makes identities in the secrets store for one server. */
+async function identify({
+  address,
+  rootToken,
+}: Pick<SecretsStore, 'address' | 'rootToken'>): Promise<object> {
+  return { address, ...(await provision(address, rootToken)) }
+}
+
+function settingsOf(
   { config }: Pick<Platform, 'config'>,
   listen: { readonly host: string; readonly port: number },
   url: string,
   roles: readonly string[],
 ) {
-  const { address, rootToken } = await sharedSecretsStore()
   const { etcd, registries, rates, cluster, volumes } = config
   return {
     listen,
@@ -158,7 +170,6 @@ async function settingsOf(
     etcd: { endpoints: etcd.endpoints, root: etcd.root },
     // Secret values in the configuration have to be revealed explicitly before they can be serialized.
     cluster: { key: cluster?.key?.reveal(), ca: cluster?.ca },
-    secretsStore: { address, ...(await provision(address, rootToken)) },
   }
 }
 

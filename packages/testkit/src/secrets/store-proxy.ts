@@ -9,8 +9,6 @@ export interface StoreProxy {
   readonly address: string
   /** Method and path of each request, in order of arrival. */
   readonly seen: string[]
-  /** Arrival time of each request, on the clock of performance.now(). */
-  readonly seenAtMs: number[]
   /** Number of requests whose path contains the text, from the start or from the request with index `from`. */
   count(part: string, from?: number): number
   /** Delays requests whose path contains the text. */
@@ -23,7 +21,6 @@ export interface StoreProxy {
 
 export async function startStoreProxy(target: string): Promise<StoreProxy> {
   const seen: string[] = []
-  const seenAtMs: number[] = []
   const forbidden = new Set<string>()
   const delays = new Map<string, number>()
   const timers = new Set<NodeJS.Timeout>()
@@ -33,7 +30,6 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
     // reads.
     outgoing.setHeader('connection', 'close')
     seen.push(`${incoming.method} ${path}`)
-    seenAtMs.push(performance.now())
     if ([...forbidden].some((part) => path.includes(part))) return forbid(outgoing)
     const ms = Math.max(0, ...[...delays].flatMap(([part, each]) => (path.includes(part) ? [each] : [])))
     if (ms === 0) pass(target, incoming, outgoing)
@@ -44,7 +40,6 @@ export async function startStoreProxy(target: string): Promise<StoreProxy> {
   return {
     address: `http://127.0.0.1:${port}`,
     seen,
-    seenAtMs,
     count: (part, from = 0) => seen.slice(from).filter((line) => line.includes(part)).length,
     delay: (part, ms) => void delays.set(part, ms),
     forbid: (part) => void forbidden.add(part),
