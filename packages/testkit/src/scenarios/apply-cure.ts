@@ -12,6 +12,8 @@ import {
   type Node,
   nodeShape,
   type ResidencyDemand,
+  type Why,
+  whyShape,
 } from '@holdfast/contract'
 import { type LabNode, waitUntil } from '@holdfast/testkit'
 import { expect } from 'vitest'
@@ -83,6 +85,12 @@ export async function put(api: ApiClient, name: string, body: object): Promise<v
 
 export async function recordOf(api: ApiClient, name: string): Promise<DeploymentRecord> {
   return decodeOpen(deploymentRecordShape, (await api.get(`/api/v1/deployments/${name}`)).body)
+}
+
+export async function whyOf(api: ApiClient, name: string): Promise<Why> {
+  const { status, body, text } = await api.get(`/api/v1/deployments/${name}/why`)
+  expect(status, text).toBe(200)
+  return decodeOpen(whyShape, body)
 }
 
 async function nodeOf({ api, nodeId }: Pick<Ward, 'api' | 'nodeId'>): Promise<Node> {

@@ -380,3 +380,12 @@ export const LANES: readonly Lane[] = [
   { node: UNSTEADY, cases: readiness },
   { node: 'globex-1', cases: quota, beside: { name: 'held', replicas: 2 } },
 ]
+
+const called = (...wanted: readonly string[]): CureCase[] =>
+  LANES.flatMap(({ cases }) => cases.filter(({ name }) => wanted.includes(name)))
+
+/** A change of an agent's configuration, another enrollment, and a machine that has to come back. */
+export const FEWEST_LANES: readonly Lane[] = [
+  { node: 'acme-1', cases: called('labels-two', 'power-gone') },
+  { node: 'acme-2', cases: called('country-other') },
+]
