@@ -33,8 +33,10 @@ export const ROTATIONS = {
   /** Faults of a promotion. */
   /** Faults of a promotion: each run has one of each kind, and a kind has at most three. */
   'promotion-faults': 3,
-  /** Directions of two builds: 0 goes forward first, 1 goes back first. */
-  'two-builds': 2,
+  /** Orders in which the processes of two builds change, forward and back; each run has one. */
+  'two-builds': 3,
+  /** Phases from which a rotation of a password is aborted while containers log in with it. */
+  'rotation-aborts': 2,
   /** Restores of etcd under machines. */
   'restored-stores': 3,
   /** Packages on an empty Debian: every fourth slice runs them, each with another guide that needs the platform alone. */

@@ -15,3 +15,7 @@ test.each([1, 3, 5])(
 test('a rolling update changes the processes in the given order', () => {
   expect(rollingMixtures([1, 0, 2]).map(nameOf)).toEqual(['ooo', 'ono', 'nno', 'nnn'])
 })
+
+test('a rolling update of some processes leaves the others on the old build', () => {
+  expect(rollingMixtures([2, 0], 3).map(nameOf)).toEqual(['ooo', 'oon', 'non'])
+})

@@ -30,9 +30,9 @@ export function everyMixture(processes: number): Mixture[] {
   return found
 }
 
-/** One rolling update: from the old build on all processes to the new one, in the given order of processes. */
-export function rollingMixtures(order: readonly number[]): Mixture[] {
-  const first: Mixture = order.map(() => false)
+/** One rolling update: from the old build on all processes to the new one on those of the order, one after another. */
+export function rollingMixtures(order: readonly number[], processes = order.length): Mixture[] {
+  const first: Mixture = Array.from({ length: processes }, () => false)
   return order.reduce<Mixture[]>(
     (path, process) => [...path, flipped(path.at(-1) ?? first, process)],
     [first],
