@@ -7,7 +7,8 @@ import { type EngineEvents, ranTwice, recordEngineEvents } from '@holdfast/testk
 import { type LabPlatform, startLabPlatform } from '@holdfast/testkit/scenarios/start-lab-platform'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-const JOBS = inRun(20, 500)
+/** In CI two of each kind. */
+const JOBS = inRun(10, 500)
 /** Jobs that are created and not ended at one time. */
 const AT_ONCE = inRun(10, 30)
 /** Shorter than the limit of the test, so that a job that does not end is named with its status. */

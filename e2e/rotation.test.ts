@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { sharedSecretsStore, waitUntil } from '@holdfast/testkit'
 import { LONG } from '@holdfast/testkit/long-run'
+import { isInTurn } from '@holdfast/testkit/rotation'
 import {
   APP_PATH,
   CONSUMERS,
@@ -259,13 +260,21 @@ test.runIf(LONG)(
   },
 )
 
-test('aborts from stage and from overlap without moving a consumer', PATIENCE, async () => {
-  await abortEarly(step)
-})
+test.runIf(isInTurn('rotation-aborts', 0))(
+  'aborts from stage and from overlap without moving a consumer',
+  PATIENCE,
+  async () => {
+    await abortEarly(step)
+  },
+)
 
-test('aborts from cutover after all consumers have moved', PATIENCE, async () => {
-  await abortCutover(step, CONSUMERS.length)
-})
+test.runIf(isInTurn('rotation-aborts', 1))(
+  'aborts from cutover after all consumers have moved',
+  PATIENCE,
+  async () => {
+    await abortCutover(step, CONSUMERS.length)
+  },
+)
 
 test.runIf(LONG)('aborts from cutover after some consumers have moved', async () => {
   await abortCutover(step, 2)
