@@ -11,7 +11,11 @@ import { createFailureDetector, type FailureDetector, logHolds } from './livenes
 import { LIVENESS_CHECK_MS, startLivenessWatch } from './liveness/watch-silent-nodes.ts'
 import { driveNetworks } from './loops/controllers/networks/drive-networks.ts'
 import { startPlacing } from './loops/controllers/place-deployments.ts'
-import { driveScaling, type ScalingController } from './loops/controllers/scaling/drive-scaling.ts'
+import {
+  driveScaling,
+  type ScalingController,
+  type ScalingControllerDeps,
+} from './loops/controllers/scaling/drive-scaling.ts'
 import { driveVolumes } from './loops/controllers/volumes/drive-volumes.ts'
 import { startPromotions } from './loops/controllers/volumes/promote-volumes.ts'
 import { startDigestFixing } from './loops/fix-digests.ts'
@@ -265,10 +269,10 @@ const migrate = ({ log, store }: NodeSideDeps, leadership: Leadership) =>
   )
 
 function startScaling(
-  { log, store, quotas }: NodeSideDeps,
+  { config, log, store, quotas }: NodeSideDeps,
   { leadership, gateway }: Pick<ControllerParts, 'leadership' | 'gateway'>,
 ): ScalingController {
-  return driveScaling({
+  const deps: ScalingControllerDeps = {
     store,
     clock,
     leadership,
@@ -277,7 +281,8 @@ function startScaling(
     nowMs: () => performance.now(),
     onError: (error, deployment) =>
       log.warn({ deployment, error: String(error) }, 'scaling round failed, retrying'),
-  })
+  }
+  return driveScaling(deps, config.scaling.roundSeconds * 1000)
 }
 
 function openGateway(

@@ -50,6 +50,7 @@ describe('a valid configuration', () => {
         massWindowSeconds: 60,
         massHoldSeconds: 600,
       },
+      scaling: { roundSeconds: 30, meanSeconds: 60 },
       retention: {
         archiveRevisions: 50,
         events: { days: 30, max: 10_000, bytes: 8_388_608 },

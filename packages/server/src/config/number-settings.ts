@@ -163,6 +163,16 @@ export const livenessShape = object({
   massHoldSeconds: count(600, 1, 86_400, 'How long replicas on the nodes of a mass failure are not replaced'),
 })
 
+export const scalingTimesShape = object({
+  roundSeconds: count(30, 1, 300, 'Time between two decisions about a deployment with a scaling policy'),
+  meanSeconds: count(
+    60,
+    10,
+    600,
+    'The usage of the last minute, by which scaling policies decide, is the mean of this time',
+  ),
+})
+
 export const promotionShape = object({
   silentSeconds: count(
     12,

@@ -26,6 +26,7 @@ import {
   quotasShape,
   ratesShape,
   retentionShape,
+  scalingTimesShape,
   secretIdDays,
 } from './number-settings.ts'
 import { type Form, setting } from './setting.ts'
@@ -232,6 +233,7 @@ export const configShape = object({
     level: setting(oneOf(LOG_LEVELS), { default: 'info', about: 'Lowest severity that is logged' }),
   }),
   liveness: livenessShape,
+  scaling: scalingTimesShape,
   retention: retentionShape,
 })
 

@@ -136,7 +136,8 @@ function createParts(context: GatewayContext, closing: AbortSignal): GatewayPart
     const session = find(tenant, nodeId)
     return session?.socket === undefined ? undefined : session
   }
-  const usage = createUsageMemory({ stepMs: context.times.usageStepMs, now: () => performance.now() })
+  const { usageStepMs: stepMs, usageMeanMs: meanMs } = context.times
+  const usage = createUsageMemory({ stepMs, meanMs, now: () => performance.now() })
   const calls = createNodeCalls(context, find, usage)
   const addresses = createReplicaAddresses(context, performance.now())
   const views = createViewCalls(context, addresses, closing)

@@ -27,6 +27,8 @@ export interface GatewayTimes extends FailureTimes {
   readonly promiseCallMs: number
   /** The time between two kept samples of usage. */
   readonly usageStepMs: number
+  /** The usage of the last minute is the mean of this time. */
+  readonly usageMeanMs: number
   /** A primary that sent nothing for this time may be replaced by a copy. */
   readonly silentMs: number
   /**
@@ -54,6 +56,7 @@ export const DEFAULT_TIMES: GatewayTimes = {
   callMs: 5_000,
   promiseCallMs: 3_000,
   usageStepMs: USAGE_STEP_MS,
+  usageMeanMs: 60_000,
   silentMs: 12_000,
   plainPeersMs: 3_600_000,
 }
@@ -65,7 +68,8 @@ const LATE_HEARTBEATS = 1.2
 const LEAST_CUT_OFF_MS = 4_000
 
 /** The times from the configuration. The store counts as unavailable after 1.5 heartbeat intervals without an answer. */
-export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'volumes'>): GatewayTimes {
+export function gatewayTimes(config: Pick<Config, 'liveness' | 'scaling' | 'volumes'>): GatewayTimes {
+  const { liveness, scaling, volumes } = config
   const { heartbeatSeconds, unreachableSeconds, failedSeconds, massWindowSeconds, massHoldSeconds } = liveness
   return {
     ...DEFAULT_TIMES,
@@ -79,6 +83,7 @@ export function gatewayTimes({ liveness, volumes }: Pick<Config, 'liveness' | 'v
     cutOffMs: Math.max(heartbeatSeconds * 2000, LEAST_CUT_OFF_MS),
     cutOffSpreadMs: heartbeatSeconds * 500,
     askOthersMs: heartbeatSeconds * 200,
+    usageMeanMs: scaling.meanSeconds * 1000,
     silentMs: 1000 * Math.max(volumes.promotion.silentSeconds, LATE_HEARTBEATS * heartbeatSeconds),
   }
 }

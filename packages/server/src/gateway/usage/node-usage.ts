@@ -23,13 +23,13 @@ export interface NodeMemory {
 export interface UsageWindow {
   readonly slots: number
   readonly stepMs: number
+  readonly meanMs: number
   readonly nowMs: number
   readonly assignments?: ReadonlySet<AssignmentId>
 }
 
 /** The most series of one answer between server replicas: an hour of each is about 12 kB as text. */
 export const MAX_ANSWERED_SERIES = 200
-const MINUTE_MS = 60_000
 
 export function usageOf(nodeId: NodeId, memory: NodeMemory, window: UsageWindow): NodeUsage {
   const { assignments, slots } = window
@@ -74,7 +74,7 @@ function columnsOf(ring: UsageRing, window: UsageWindow): (number | null)[][] {
 /** The slot after the current one is part of it, because a sample may lie there. */
 function lastMinuteOf(ring: UsageRing, window: UsageWindow): LastMinute {
   const last = lastSlotOf(window)
-  const first = last - Math.round(MINUTE_MS / window.stepMs) + 1
+  const first = last - Math.round(window.meanMs / window.stepMs) + 1
   const mean = (column: number): number | undefined => {
     const found = ring.mean(column, first, last + 1)
     return found === undefined ? undefined : Math.round(found)

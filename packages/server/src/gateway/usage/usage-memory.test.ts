@@ -23,7 +23,7 @@ const round = (containers: SampleRound['containers'], over: Partial<SampleRound>
 function memoryAt(startMs = 0, maxPerTenant?: number) {
   const time = { nowMs: startMs }
   const limit = maxPerTenant === undefined ? {} : { maxPerTenant }
-  const memory = createUsageMemory({ stepMs: STEP_MS, now: () => time.nowMs, ...limit })
+  const memory = createUsageMemory({ stepMs: STEP_MS, meanMs: 60_000, now: () => time.nowMs, ...limit })
   return { memory, time }
 }
 

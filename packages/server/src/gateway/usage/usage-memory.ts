@@ -34,12 +34,15 @@ export interface UsageMemory {
 
 interface MemoryOptions {
   readonly stepMs: number
+  /** The usage of the last minute is the mean of this time. */
+  readonly meanMs: number
   now(): number
   readonly maxPerTenant?: number
 }
 
 export function createUsageMemory({
   stepMs,
+  meanMs,
   now,
   maxPerTenant = MAX_SERIES_PER_TENANT,
 }: MemoryOptions): UsageMemory {
@@ -86,7 +89,8 @@ export function createUsageMemory({
     read(node, slots, assignments) {
       const memory = find(node)
       return (
-        memory && usageOf(node.nodeId, memory, { slots, stepMs, nowMs: now(), ...defined({ assignments }) })
+        memory &&
+        usageOf(node.nodeId, memory, { slots, stepMs, meanMs, nowMs: now(), ...defined({ assignments }) })
       )
     },
     has: (node) => find(node) !== undefined,

@@ -1,4 +1,4 @@
-// The scaling controller: every 30 s it decides for each deployment with a scaling policy whose shard this process owns.
+// The scaling controller: every 30 s, by default, it decides for each deployment with a scaling policy whose shard this process owns.
 // One call to each server replica that holds nodes reads all usage. Only a changed number is written; the values of the
 // scale-down delay are in memory, and a new owner begins the delay again. See docs/design/scaling.md
 
@@ -34,8 +34,6 @@ export interface ScalingController extends Pick<ScalingRounds, 'decisions'> {
   stop(): Promise<void>
 }
 
-const ROUND_MS = 30_000
-
 /** A deployment with a policy, in a tenant whose shard this process owns. */
 interface Scaled {
   readonly tenant: TenantId
@@ -49,9 +47,10 @@ interface Rounds extends ScalingControllerDeps {
   readonly decisions: Map<string, number>
 }
 
-export function driveScaling(deps: ScalingControllerDeps): ScalingController {
+/** `roundMs`: the time between two rounds. */
+export function driveScaling(deps: ScalingControllerDeps, roundMs = 30_000): ScalingController {
   const { run, decisions } = createScalingRounds(deps)
-  const repeating = repeat(ROUND_MS, run, (error) => deps.onError(error, ''))
+  const repeating = repeat(roundMs, run, (error) => deps.onError(error, ''))
   return { decisions, stop: repeating.stop }
 }
 
