@@ -3,7 +3,6 @@
 import type { CredentialRotation } from '@holdfast/contract'
 import { waitUntil } from '@holdfast/testkit'
 import { expect } from 'vitest'
-import { LONG } from '../long-run.ts'
 import type { ApiAnswer, ApiClient } from '../platform/api-client.ts'
 
 /** API path of the secrets of `shop`, the deployment through which the operator rotates the shared credential. */
@@ -27,6 +26,9 @@ export async function rotationOf(api: ApiClient): Promise<CredentialRotation> {
 
 export const onlyCredential = (body: ApiAnswer['body']): CredentialRotation => Object(body['credentials'])[0]
 
+/** How long the consumers may take to change versions, one after another. */
+const PATIENCE_MS = 600_000
+
 /**
  * Polls a rotation until the condition is true, and checks in every state that at most one consumer is changing versions.
  */
@@ -43,7 +45,7 @@ export async function untilRotation(
     },
     {
       what,
-      timeoutMs: LONG ? 600_000 : 90_000,
+      timeoutMs: PATIENCE_MS,
       giveUp: () => (last === undefined ? undefined : tooManyMoving(last)),
     },
   ).catch((error: Error) => {
