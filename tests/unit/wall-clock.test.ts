@@ -15,12 +15,8 @@ const isTimed = (path: string): boolean => TIMED.some((pattern) => matchesGlob(p
 const NOT_YET_MENDED: readonly string[] = [
   'e2e/away.test.ts',
   'e2e/cli.test.ts',
-  'e2e/cures.test.ts',
   'e2e/life-of-a-deployment.test.ts',
   'e2e/node-lost.test.ts',
-  'e2e/residency.test.ts',
-  'e2e/scaling.test.ts',
-  'e2e/secrets-away.test.ts',
   'e2e/sick-machines.test.ts',
 ]
 
