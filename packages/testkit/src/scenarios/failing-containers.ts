@@ -1,11 +1,11 @@
 // The usual ways in which a new container fails, each with the texts that users see about it. On every supported engine
 // line the words are the same, except where the engine itself states the error.
 
-import { get } from 'node:http'
 import { type BusyboxImage, FOREIGN_PROGRAM } from '../images/busybox-image.ts'
 import { inRun } from '../long-run.ts'
 import type { ApiClient } from '../platform/api-client.ts'
 import { waitUntil } from '../wait-until.ts'
+import { askEngine } from './ask-engine.ts'
 
 export interface Failing {
   readonly name: string
@@ -155,14 +155,7 @@ export async function killWhileUp(api: ApiClient, name: string, socketPath: stri
 }
 
 /** The id of a container's first process on the machine; 0 if it does not run. */
-function pidOf(socketPath: string, containerId: string): Promise<number> {
-  return new Promise((resolve, reject) => {
-    get({ socketPath, path: `/containers/${containerId}/json` }, (response) => {
-      let text = ''
-      response.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece
-      })
-      response.on('end', () => resolve(Number(Object(JSON.parse(text)).State?.Pid ?? 0)))
-    }).on('error', reject)
-  })
+async function pidOf(socketPath: string, containerId: string): Promise<number> {
+  const { State } = Object(await askEngine({ socketPath }, `/containers/${containerId}/json`))
+  return Number(Object(State).Pid ?? 0)
 }

@@ -2,34 +2,37 @@
 
 import { waitUntil } from '@holdfast/testkit'
 import type { ApiClient } from '../platform/api-client.ts'
+import { askEngine } from './ask-engine.ts'
 import type { LabPlatform } from './start-lab-platform.ts'
 
-const OURS = ['--filter', 'label=holdfast.io/assignment']
+/** The managed containers of a machine, running or not. */
+const OURS = `/containers/json?all=1&filters=${encodeURIComponent('{"label":["holdfast.io/assignment"]}')}`
+
+interface ListedContainer {
+  readonly Id: string
+  readonly Names: readonly string[]
+  readonly State: string
+}
+
+async function listContainers(
+  cluster: Pick<LabPlatform, 'node'>,
+  name: string,
+): Promise<readonly ListedContainer[]> {
+  return Object(await askEngine(cluster.node(name), OURS))
+}
 
 /** Name and state of each managed container on a machine, as the machine's engine lists them. */
 export async function containersOn(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
-  return linesOf(cluster, name, ['docker', 'ps', '--all', ...OURS, '--format', '{{.Names}} {{.State}}'])
+  const listed = await listContainers(cluster, name)
+  return listed.map(({ Names, State }) => `${Names.map((each) => each.slice(1)).join()} ${State}`).sort()
 }
 
 export async function containerIds(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
-  return linesOf(cluster, name, ['docker', 'ps', '--all', '--no-trunc', ...OURS, '--format', '{{.ID}}'])
-}
-
-async function linesOf(
-  cluster: Pick<LabPlatform, 'node'>,
-  name: string,
-  command: readonly string[],
-): Promise<string[]> {
-  const output = await cluster.node(name).exec(command)
-  return output
-    .split('\n')
-    .filter((line) => line !== '')
-    .sort()
+  return (await listContainers(cluster, name)).map(({ Id }) => Id).sort()
 }
 
 export async function inspect(cluster: Pick<LabPlatform, 'node'>, node: string, container: string) {
-  const [found] = JSON.parse(await cluster.node(node).exec(['docker', 'inspect', container]))
-  return found
+  return Object(await askEngine(cluster.node(node), `/containers/${container}/json`))
 }
 
 export interface PlacedReplica {
@@ -105,7 +108,8 @@ export async function eventsOf(api: ApiClient, type: string): Promise<ListedEven
  */
 export async function startsOn(cluster: Pick<LabPlatform, 'node'>, name: string): Promise<string[]> {
   const ids = await containerIds(cluster, name)
-  if (ids.length === 0) return []
-  const facts = '{{.Id}} {{.State.StartedAt}} {{.RestartCount}} {{.State.Status}}'
-  return linesOf(cluster, name, ['docker', 'inspect', '--format', facts, ...ids])
+  const found = await Promise.all(ids.map((id) => inspect(cluster, name, id)))
+  return found.map(({ Id, RestartCount, State }) =>
+    [Id, State.StartedAt, RestartCount, State.Status].join(' '),
+  )
 }
