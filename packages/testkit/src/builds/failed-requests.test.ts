@@ -3,7 +3,14 @@ import type { Load, LoadFailure, LoadResult } from '../load/http-load.ts'
 import { createFailureSearch } from './failed-requests.ts'
 
 const [FIRST, SECOND] = ['http://10.0.0.1:80', 'http://10.0.0.2:80'] as const
-const at = (target: string): LoadFailure => ({ sentMs: 0, atMs: 1, target, kept: false, cause: 'ECONNRESET' })
+const at = (target: string): LoadFailure => ({
+  number: 0,
+  sentMs: 0,
+  atMs: 1,
+  target,
+  kept: false,
+  cause: 'ECONNRESET',
+})
 
 function aLoad(failures: readonly LoadFailure[], resent: readonly LoadFailure[]): Load {
   const result: LoadResult = {

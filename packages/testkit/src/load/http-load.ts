@@ -22,6 +22,8 @@ export interface LoadOptions {
 }
 
 export interface LoadFailure {
+  /** Number of requests that had been sent before this one. */
+  readonly number: number
   /** Times at which the request was sent and its failure was noticed, in milliseconds since the load began. */
   readonly sentMs: number
   readonly atMs: number
@@ -59,6 +61,7 @@ const KEPT_SOCKETS = 16
 const TIMES_SHOWN = 20
 
 interface Shot {
+  readonly number: number
   readonly target: string
   readonly kept: boolean
   /** Whether the request was sent before, on a reused connection or on a new one. */
@@ -78,7 +81,8 @@ export function startLoad(options: LoadOptions): Load {
   let [sent, answered, reconnects, slowestMs] = [0, 0, 0, 0]
 
   const sinceBegun = (): number => Math.round(performance.now() - begunMs)
-  const failureOf = ({ target, kept, sentMs }: Shot, cause: string): LoadFailure => ({
+  const failureOf = ({ number, target, kept, sentMs }: Shot, cause: string): LoadFailure => ({
+    number,
     sentMs,
     atMs: sinceBegun(),
     target,
@@ -114,8 +118,8 @@ export function startLoad(options: LoadOptions): Load {
       const target = options.targets[sent % options.targets.length] ?? ''
       // Requests alternate between kept-alive and new connections, on every target.
       const kept = Math.floor(sent / options.targets.length) % 2 === 0
+      const first = { number: sent, target, kept, wasKept: false, wasResent: false, sentMs: sinceBegun() }
       sent += 1
-      const first = { target, kept, wasKept: false, wasResent: false, sentMs: sinceBegun() }
       const one = shoot(first).finally(() => open.delete(one))
       open.add(one)
     }
