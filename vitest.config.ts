@@ -83,8 +83,8 @@ export default defineConfig({
           expect: { poll: { timeout: 30_000, interval: 50 } },
           include: LAB,
           exclude: TIMED,
-          testTimeout: long ? HOUR_MS : 120_000,
-          hookTimeout: 180_000,
+          testTimeout: long ? HOUR_MS : 300_000,
+          hookTimeout: 300_000,
           // Labs have their own names and addresses and mostly wait, so two at a time use both cores. A long run loads one lab
           // as much as the machine allows.
           maxWorkers: long ? 1 : 2,

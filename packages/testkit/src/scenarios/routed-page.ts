@@ -14,7 +14,8 @@ export interface RoutedPage {
   readonly oneOnEach?: boolean
 }
 
-const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '5s' }
+/** The agent checks a new container at once. Each check of the engine costs it a process, so there are few. */
+const CHECK = { type: 'exec', command: ['nc', '-w', '1', '127.0.0.1', '8080'], interval: '30s' }
 
 export const edgeOf = (cluster: LabPlatform, node: string): string =>
   `http://${cluster.node(node).address}:80`
