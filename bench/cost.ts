@@ -31,18 +31,18 @@ const { values } = parseArgs({
  * Turns are short, because what other processes do to the caches changes within seconds.
  */
 const PATHS: readonly HotPathSize[] = [
-  { path: 'create', operations: 64, warmUp: 1000 },
-  { path: 'placement, 1 replica', operations: 100, warmUp: 1000 },
-  { path: 'placement, 10 replicas', operations: 400, warmUp: 4000 },
+  { path: 'create', operations: 64, warmUp: 600 },
+  { path: 'placement, 1 replica', operations: 100, warmUp: 600 },
+  { path: 'placement, 10 replicas', operations: 600, warmUp: 3000 },
   { path: 'decision', operations: 1000, warmUp: 10_000 },
-  { path: 'resolve', operations: 64, warmUp: 600 },
+  { path: 'resolve', operations: 64, warmUp: 400 },
 ]
 /** Empty requests before each turn, and again after it. */
 const EMPTY = 32
 /** Turns of each build in a slice; the two builds alternate. */
 const TURNS = 3
-/** An even number of starts, so that each build is the first equally often. */
-const CI = { starts: 4, slices: 3 }
+/** An even number of starts, because a slice is put together from a start in one order and one in the other. */
+const CI = { starts: 6, slices: 3 }
 
 interface HotPathSize {
   readonly path: PathName
@@ -55,7 +55,8 @@ const sizes = values.ci ? CI : { starts: Number(values.starts), slices: Number(v
 type Pairs = ReadonlyMap<PathName, Pair[]>
 
 /** Measures with one pair of processes. `order`: which build is the first in everything. */
-async function measureStart(folders: Folders, standIn: StandIn, pairs: Pairs, order: Order): Promise<void> {
+async function measureStart(folders: Folders, standIn: StandIn, order: Order): Promise<Pairs> {
+  const pairs: Pairs = new Map(PATHS.map(({ path }) => [path, []]))
   const start = (side: keyof Sides) => startMeasured(folders[side], standIn)
   const early = order[0] === 'tree' ? await start('tree') : undefined
   const base = await start('base')
@@ -73,6 +74,19 @@ async function measureStart(folders: Folders, standIn: StandIn, pairs: Pairs, or
     sides.base.stop()
     sides.tree.stop()
   }
+  return pairs
+}
+
+/** Puts the slices of two starts together, so that an advantage of the first or of the second build cancels out. */
+function merge(one: readonly Pair[], other: readonly Pair[]): Pair[] {
+  const between = (left: Cost, right: Cost): Cost => ({
+    micros: Math.sqrt(left.micros * right.micros),
+    emptyMicros: Math.sqrt(left.emptyMicros * right.emptyMicros),
+  })
+  return one.flatMap(({ base, tree }, index) => {
+    const pair = other[index]
+    return pair === undefined ? [] : [{ base: between(base, pair.base), tree: between(tree, pair.tree) }]
+  })
 }
 
 interface Folders {
@@ -86,10 +100,6 @@ interface Sides {
 }
 
 type Order = readonly (keyof Sides)[]
-const ORDERS: readonly Order[] = [
-  ['base', 'tree'],
-  ['tree', 'base'],
-]
 
 /** The two builds take turns. The median turn is kept: a collection of all garbage, or another process, makes one turn dear. */
 async function measureSlice(sides: Sides, request: TurnRequest, order: Order): Promise<Pair> {
@@ -124,8 +134,11 @@ const folders = { base: builds.base.folder, tree: builds.tree.folder }
 const standIn = await startStandIn()
 const pairs: Pairs = new Map(PATHS.map(({ path }) => [path, []]))
 const began = { busy: busyMicros(), at: performance.now() }
-for (let start = 0; start < sizes.starts; start += 1)
-  await measureStart(folders, standIn, pairs, ORDERS[start % 2] ?? [])
+for (let start = 0; start < sizes.starts; start += 2) {
+  const one = await measureStart(folders, standIn, ['base', 'tree'])
+  const other = await measureStart(folders, standIn, ['tree', 'base'])
+  for (const { path } of PATHS) pairs.get(path)?.push(...merge(one.get(path) ?? [], other.get(path) ?? []))
+}
 const busyCores = (busyMicros() - began.busy) / ((performance.now() - began.at) * 1000)
 standIn.close()
 builds.base.remove()

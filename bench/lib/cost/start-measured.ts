@@ -12,8 +12,17 @@ export interface MeasuredProcess {
   stop(): void
 }
 
-/** One thread, because CPU time that helper threads spend waiting for each other depends on the load of the machine. */
-const FLAGS = ['--expose-gc', '--single-threaded']
+/**
+ * One thread, because CPU time that helper threads spend waiting for each other depends on the load of the machine. A young
+ * generation of fixed size, because V8 would resize it according to the time that a process was idle.
+ */
+const FLAGS = [
+  '--expose-gc',
+  '--single-threaded',
+  '--no-memory-reducer',
+  '--min-semi-space-size=16',
+  '--max-semi-space-size=16',
+]
 
 /**
  * All measured processes share one core, because what runs on the other cores makes cores unequal; they never work at the same
@@ -25,6 +34,8 @@ export async function startMeasured(folder: string, { port, image }: StandIn): P
   const worker = join(folder, 'bench/lib/cost/worker.ts')
   const child = spawn('taskset', ['--cpu-list', '0', process.execPath, ...FLAGS, worker, ...words], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Each build has a cache of its own, so that its later starts do not compile the sources again.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compile-cache') },
   })
   const answers = readAnswers(child)
   await answers.next()
