@@ -36,7 +36,10 @@ const tooLarge: Workload = { ...workloadAt(0), resources: { cpuMillis: 1_000_000
 const RULES = { enforcement: false, regions: { eu: ['DE', 'FR'], na: ['CA'] } }
 const DEMAND = { country: 'DE', region: 'eu', blockedCountries: ['US', 'CN'] }
 
-/** A workload that every filter rejects. */
+/** Nodes that could not create a container of the workload lately; the others pass the filter `creation`. */
+const AVOIDED = 10
+
+/** A workload that every filter rejects on the first nodes, and every filter but one on the others. */
 const unwanted: Workload = aWorkload({
   resources: { cpuMillis: 5_000, memoryBytes: 2 ** 40 },
   placement: {
@@ -49,6 +52,9 @@ const unwanted: Workload = aWorkload({
   residency: desiredResidency(DEMAND, RULES),
   needs: ['health_check', 'volumes'],
   storageBytes: 1,
+  volumes: [{ id: 'vol_bench', primary: nodeIdOf(1_000_000), copies: {}, isMoving: false }],
+  networks: [{ name: 'back', nodeId: nodeIdOf(1_000_000) }],
+  avoids: Array.from({ length: AVOIDED }, (_node, number) => ({ nodeId: nodeIdOf(number), cause: 'address' })),
 })
 
 const refusingNode = (number: number): NodeFacts =>
@@ -66,6 +72,7 @@ const refusingNode = (number: number): NodeFacts =>
     },
     attested: { country: 'US', region: 'na' },
     replicas: new Map([['db', 1]]),
+    faults: ['engine_silent', 'disk_pressure'],
   })
 
 const refusing = someFacts(
