@@ -17,6 +17,8 @@ const { values } = parseArgs({
   options: {
     full: { type: 'boolean', default: false },
     rounds: { type: 'string' },
+    /** One replica on one node. */
+    tiny: { type: 'boolean', default: false },
     swarm: { type: 'boolean', default: true },
     check: { type: 'boolean', default: false },
   },
@@ -28,7 +30,7 @@ const MOST_RATIO = 1.15
 const MOST_BEYOND_MS = 1500
 
 /** Names of the nodes. They alternate between the older and the newer Docker Engine. */
-const NODES = ['acme-1', 'acme-2', 'acme-3']
+const NODES = values.tiny ? ['acme-1'] : ['acme-1', 'acme-2', 'acme-3']
 const OLD = NODES.slice(0, 1)
 const NEW = NODES.slice(1, 2)
 
@@ -58,10 +60,15 @@ const onThree = (replicas: number): Cell => ({
   nodes: NODES,
   healthCheck,
 })
-const CELLS = values.full
-  ? [onOld(1), onNew(1), onOld(20), onNew(20), onThree(60)]
-  : [onOld(1), onOld(8), onThree(12)]
-const READY_CELLS = [onOld(1), onNew(1)].map((cell) => ({ ...cell, healthCheck: true }))
+const CELLS = values.tiny
+  ? [onOld(1)]
+  : values.full
+    ? [onOld(1), onNew(1), onOld(20), onNew(20), onThree(60)]
+    : [onOld(1), onOld(8), onThree(12)]
+const READY_CELLS = (values.tiny ? [onOld(1)] : [onOld(1), onNew(1)]).map((cell) => ({
+  ...cell,
+  healthCheck: true,
+}))
 const SWARM_SIZES = values.full ? [1, 20] : [1, 8]
 
 const cluster = await startLabPlatform({ nodesPerTenant: { acme: NODES.length, globex: 0 } })

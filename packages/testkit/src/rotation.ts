@@ -41,6 +41,8 @@ export const ROTATIONS = {
   'restored-stores': 3,
   /** Packages on an empty Debian: every fourth slice runs them, each with another guide that needs the platform alone. */
   packaging: 24,
+  /** Benchmarks that start many processes or Docker Engines, in their tiny size. */
+  'tiny-benches': 5,
 } as const
 
 export type Rotation = keyof typeof ROTATIONS
