@@ -30,7 +30,6 @@ export const ROTATIONS = {
   'hostile-requests': 3,
   /** Servers that race for a record: slice 0 has one, slice 1 two. */
   'racing-servers': 2,
-  /** Faults of a promotion. */
   /** Faults of a promotion: each run has one of each kind, and a kind has at most three. */
   'promotion-faults': 3,
   /** Orders in which the processes of two builds change, forward and back; each run has one. */
