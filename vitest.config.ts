@@ -85,6 +85,8 @@ export default defineConfig({
           exclude: TIMED,
           testTimeout: long ? HOUR_MS : 300_000,
           hookTimeout: 300_000,
+          // Tests beside each other on one lab.
+          maxConcurrency: 10,
           // Labs have their own names and addresses and mostly wait, so two at a time use both cores. A long run loads one lab
           // as much as the machine allows.
           maxWorkers: long ? 1 : 2,

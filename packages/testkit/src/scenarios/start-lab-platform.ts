@@ -45,8 +45,11 @@ export interface LabPlatform {
   replaceGateway(during?: () => Promise<void>): Promise<void>
   /** Replaces all servers at the same addresses. The given settings override those of the platform. */
   restartServers(settings: ServerSettings): Promise<void>
-  /** Kills etcd, which must not be the shared one, ends all servers, runs the callback, and starts all of them again. */
-  withoutControlPlane(during: () => Promise<void>): Promise<void>
+  /**
+   * Kills etcd, which must not be the shared one, ends all servers, runs the callback, and starts all of them again. The given
+   * settings override those of the platform from then on.
+   */
+  withoutControlPlane(during: () => Promise<void>, settings?: ServerSettings): Promise<void>
   /** The platform's own etcd; undefined if the platform uses the shared etcd. */
   readonly etcd: EtcdCluster | undefined
   /** Reference of a runnable image in the lab's registry. */
@@ -145,14 +148,14 @@ export async function startLabPlatform(options: LabPlatformOptions): Promise<Lab
       await servers.start(settings)
       history.follow(servers.store)
     },
-    async withoutControlPlane(during) {
+    async withoutControlPlane(during, settings) {
       if (etcd === undefined) throw new Error('withoutControlPlane needs its own etcd: set etcdMembers')
       await checkSoFar()
       await killAll(etcd)
       await servers.stop()
       await during()
       await Promise.all(etcd.members.map((member) => member.restart()))
-      await servers.start()
+      await servers.start(settings)
       history.follow(servers.store)
     },
     async relabel(node, labels) {
