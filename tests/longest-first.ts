@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 export const LONGEST: readonly string[] = [
   'e2e/promotion.test.ts',
+  'e2e/traffic.test.ts',
   'e2e/day.test.ts',
   'e2e/machines.test.ts',
   'e2e/scaling.test.ts',
