@@ -2,7 +2,7 @@
 # Sourced by .ci/run and scripts/long; a caller uses step, test_step, engine_test_step and counted_step, each of them
 # alone or beside others (beside, gather), then finish.
 # Every step leaves a line in the list of steps: name, wall seconds, CPU seconds, verdict, report, command. `finish` judges it
-# and writes the ledger of the run: docs/design/packages.md#what-ci-remembers
+# and writes the ledger of the run: docs/design/ci.md#what-ci-remembers
 # shellcheck shell=bash
 
 passed=0 failed=0 skipped=0

@@ -1,5 +1,5 @@
 // The tests that run while nothing else does, as patterns for vitest. Only they may measure durations: a wire, a kernel or an
-// engine decides their result, as the first comment of each says. See docs/design/packages.md#no-wall-clock
+// engine decides their result, as the first comment of each says. See docs/design/ci.md#no-wall-clock
 
 export const TIMED: string[] = [
   'tests/real/api/{hostile,races}.test.ts',

@@ -1,5 +1,5 @@
 // Which test files are unstable? A file whose tests failed at the first try in two of its last ten executions fails the CI
-// run, until its rows are deleted by the change that mends it. docs/design/packages.md#what-ci-remembers
+// run, until its rows are deleted by the change that mends it. docs/design/ci.md#what-ci-remembers
 
 import type { FirstFailure } from './kept-ledgers.ts'
 

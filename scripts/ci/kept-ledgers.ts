@@ -1,5 +1,5 @@
 // The ledgers of the last CI runs, one file each in .ci/ledgers: what a run cost, what it left out and what failed at first.
-// A run writes its own ledger; the next change commits it. docs/design/packages.md#what-ci-remembers
+// A run writes its own ledger; the next change commits it. docs/design/ci.md#what-ci-remembers
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -50,7 +50,7 @@ const SUITES: readonly Part[] = [
   part(
     'search',
     'exhaustive search of promotions, effects of random changes',
-    tests(`${SEEDS}/promotion/search.test.ts`, `${SEEDS}/effects/effects.test.ts`),
+    tests(`${SEEDS}/promotion/{missing-guards,search}.test.ts`, `${SEEDS}/effects/effects.test.ts`),
   ),
   part(
     'seeded-bugs',

@@ -1,5 +1,5 @@
 // No assertion of a test derives from the wall clock, except in tests that run alone (the project `timed`) and in benches.
-// The check is itself tested with planted assertions. See docs/design/packages.md#no-wall-clock
+// The check is itself tested with planted assertions. See docs/design/ci.md#no-wall-clock
 
 import { join, matchesGlob } from 'node:path'
 import { checkWallClock } from '@holdfast/testkit/source-tree/check-wall-clock'
@@ -11,24 +11,11 @@ const ROOT = join(import.meta.dirname, '../..')
 
 const isTimed = (path: string): boolean => TIMED.some((pattern) => matchesGlob(path, pattern))
 
-/** Files that still assert durations. Nothing may be added. */
-const NOT_YET_MENDED: readonly string[] = [
-  'e2e/away.test.ts',
-  'e2e/cli.test.ts',
-  'e2e/life-of-a-deployment.test.ts',
-  'e2e/node-lost.test.ts',
-  'e2e/sick-machines.test.ts',
-]
-
 describe('the tests of the repository', () => {
   const found = checkWallClock(gatherSources(ROOT), isTimed)
-  const paths = new Set(found.map(({ path }) => path))
 
   test('have a list of timed files', () => expect(isTimed('tests/real/api/races.test.ts')).toBe(true))
-  test('assert no value of the wall clock', () =>
-    expect(found.filter(({ path }) => !NOT_YET_MENDED.includes(path)).map(showViolation)).toEqual([]))
-  test('are not listed as unmended once they are mended', () =>
-    expect(NOT_YET_MENDED.filter((path) => !paths.has(path))).toEqual([]))
+  test('assert no value of the wall clock', () => expect(found.map(showViolation)).toEqual([]))
 })
 
 const HELPERS = `

@@ -1,6 +1,6 @@
 // Some suites find more the longer they run. Their repetition rotates: each CI run takes one slice of every rotation, the next
 // run another one, and the long runs take all of them. `.ci/run` chooses the slices (scripts/ci/slices.ts) and passes them on in CI_SLICES. Without that
-// variable, so in development and in long runs, nothing is left out. docs/design/packages.md#what-rotates
+// variable, so in development and in long runs, nothing is left out. docs/design/ci.md#what-rotates
 
 import { env } from 'node:process'
 

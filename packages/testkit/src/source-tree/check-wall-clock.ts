@@ -1,6 +1,6 @@
 // Finds assertions of tests whose value derives from the wall clock. A busy machine delays everything, so such a test fails
 // without a defect. Durations are asserted from timestamps of records, in virtual time, or in bench. See
-// docs/design/packages.md#no-wall-clock
+// docs/design/ci.md#no-wall-clock
 
 import { type ClockValues, followClock } from './clock-values.ts'
 import { CLOCK, type Origins } from './clock-world.ts'
