@@ -4,7 +4,7 @@
 /** Without a change, one run in so many takes the packages. */
 export const EVERY = 4
 
-/** What packages contain besides code, and what the documents on installing them and the first minutes state. */
+/** The content of packages besides code, and the statements of the documents on installing them and on the first minutes. */
 const PACKED = [
   /^engines\//,
   /^packages\/[^/]+\/package\.json$/,

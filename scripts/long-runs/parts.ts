@@ -1,5 +1,5 @@
 // The parts of the long run, and the steps of each. A part takes at most 90 minutes. Steps with test files take one file at a
-// time, so that a part that was interrupted goes on with its next file.
+// time, so that a part that was interrupted continues with its next file.
 
 /** Files of tests, as globs; each file is a step of its own. */
 interface Tests {

@@ -1,4 +1,4 @@
-// The seed that found each seeded bug last. It is tried first; if it finds the bug no more, the other seeds are tried as well.
+// The seed that found each seeded bug last. It is tried first; if it finds the bug no longer, the other seeds are tried as well.
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

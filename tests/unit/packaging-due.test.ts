@@ -67,7 +67,7 @@ describe('the packages are due', () => {
     ['HEAD', 'packaging=0', /^due: /],
     ['', 'packaging=1', /^due: the changes since the last green run are not known\n$/],
     ['f'.repeat(40), 'packaging=1', /^due: the changes since the last green run are not known\n$/],
-  ])('or not, and the command says so for the commit %j and %s', (since, slices, answer) => {
+  ])('or not, and the command prints which for the commit %j and %s', (since, slices, answer) => {
     const script = join(ROOT, 'scripts/ci/packaging-due.ts')
     const printed = execFileSync(execPath, [script], {
       encoding: 'utf8',

@@ -16,7 +16,7 @@ export const scaledTimings = (factor: number): LeadershipTimings => {
 export const TENTH = scaledTimings(0.1)
 
 /**
- * Timings with which no pause of a busy machine costs a process its shards. Whoever gets shards back plans all its work anew,
- * so a test that a change wakes the work uses them.
+ * Timings with which no pause of a busy machine costs a process its shards. A process that gets shards back
+ * plans all its work again, so tests of work that a change must wake use them.
  */
 export const UNSUSPENDED = scaledTimings(10)
