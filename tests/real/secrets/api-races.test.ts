@@ -41,7 +41,7 @@ describe('secret versions', () => {
   })
 
   test('a write that would push a version in use out of the store is rejected', {
-    timeout: 180_000,
+    timeout: 600_000,
   }, async () => {
     const label = world.newLabel()
     await world.write(label)
@@ -59,7 +59,7 @@ describe('secret versions', () => {
     // The secrets store lacks the numbers up to 900, so a write uses them up first, in several attempts if it must.
     await waitUntil(async () => (await world.write(label)).status === 200, {
       what: 'a write is accepted',
-      timeoutMs: 110_000,
+      timeoutMs: 500_000,
     })
     expect(await world.versionsOf(label)).toContain(901)
   })
