@@ -128,7 +128,7 @@ onEngines('leases', (world, line, isLast) => {
     process.stdout.write(
       `leases, ${line} engine: a writer ran ${firstMs} and ${againMs} ms after a new lease\n`,
     )
-    expect(againMs).toBeLessThan(3_000)
+    expect(againMs).toBeLessThan(5_000)
   })
 
   itOnce('keeps a writer while agents are killed, until the fencer ends it with the last lease', async () => {
@@ -189,6 +189,6 @@ onEngines('leases', (world, line, isLast) => {
     // The start follows the lease, not the backoff of the refused starts.
     lease.set(bootClockMs() + LIVE_MS)
     const tookMs = await untilRunning()
-    expect(tookMs).toBeLessThan(2_500)
+    expect(tookMs).toBeLessThan(5_000)
   })
 })

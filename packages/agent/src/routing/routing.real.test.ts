@@ -16,7 +16,7 @@ const TURNS = LONG ? 6 : 2
 /** Requests per second. A request starts a process in the container, so a short run saves CPU time with a lower rate. */
 const RATE = LONG ? 200 : 20
 /** Time within which a killed Caddy serves again. */
-const BACK_MS = 2_000
+const BACK_MS = 10_000
 /** Settings of the routed deployment. The grace period limits the drain; requests that take longer are cut off. */
 const ROUTED = { healthCheck: CHECK, stopGracePeriod: '10s' }
 

@@ -16,7 +16,7 @@ export const scaledTimings = (factor: number): LeadershipTimings => {
 export const TENTH = scaledTimings(0.1)
 
 /**
- * Timings with which no pause of a busy machine costs a process its shards. A process that gets shards back
- * plans all its work again, so tests of work that a change must wake use them.
+ * Timings with which no pause of a busy machine costs a process its shards. A process that gets shards back plans all its
+ * work again, which would hide that a change does not wake it.
  */
 export const UNSUSPENDED = scaledTimings(10)

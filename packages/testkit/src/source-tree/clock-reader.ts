@@ -45,7 +45,7 @@ interface Argument extends Parameter {
 
 /** Members of a value that say nothing about the time in it. */
 const COUNTS = new Set(['length', 'size', 'has', 'keys', 'includes', 'indexOf'])
-/** Methods whose result derives from the result of their callback. The result of `find` is a record, not the time in it. */
+/** Methods whose result derives from the result of their callback; `find` returns a record, not the time in it. */
 const MAPS = new Set([
   ...['every', 'evaluate', 'filter', 'findIndex', 'flatMap'],
   ...['from', 'map', 'reduce', 'some', 'then'],
