@@ -18,7 +18,7 @@ export interface TurnRequest {
 }
 
 /** CPU microseconds of one operation, and of one empty POST request at the same time. */
-export interface TurnAnswer {
+interface TurnAnswer {
   readonly micros: number
   readonly emptyMicros: number
 }
