@@ -51,7 +51,7 @@ export const endProgress = (part: string): void => rmSync(fileOf(part), { force:
 export function isRunning(part: string, progress: Progress | undefined): boolean {
   try {
     const words = readFileSync(`/proc/${progress?.pid}/cmdline`, 'utf8').split('\0')
-    return words.some((word) => word.endsWith('long-runs/main.ts')) && words.includes(part)
+    return words.some((word) => word.endsWith('scripts/long-runs.ts')) && words.includes(part)
   } catch {
     // The process has ended.
     return false

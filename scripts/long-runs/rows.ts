@@ -88,7 +88,7 @@ shows the last run of each part. CI prints the parts that ran more than two week
 | Command | Does |
 |---|---|
 | \`npm run long -- list\` | prints the parts and their steps |
-| \`npm run long -- start PART\` | runs a part in the background; it continues when the terminal is closed |
+| \`npm run long -- start PART\` | runs a part in the background; it survives the terminal |
 | \`npm run long -- status\` | prints which parts run, and how far they are |
 | \`npm run long -- run PART\` | runs a part in the foreground |
 

@@ -15,7 +15,7 @@ const currentCommit = (): string => git('rev-parse', 'HEAD')
 /** The rows of long runs are not part of what they test. */
 const isTreeChanged = (): boolean => git('status', '--porcelain', '--', '.', ':!docs/long-runs.*') !== ''
 
-/** Continues the part, or starts it again if it never ran or ran at another commit. Returns whether all its steps passed. */
+/** Continues the part, or starts it from its first step if it never ran or ran at another commit. Returns whether all its steps passed. */
 export function runPart(part: Part): boolean {
   const commit = currentCommit()
   const before = readProgress(part.name)
@@ -113,11 +113,11 @@ function rowOf(part: Part, { commit, isChanged, done }: Progress) {
   const sum = (of: (step: DoneStep) => number): number => done.reduce((total, step) => total + of(step), 0)
   const bad = done.filter(({ isOk }) => !isOk).map(({ name }) => name)
   const passed = sum((step) => step.passed)
-  const figuresOfBenches = done.filter(({ name, last }) => name.startsWith('bench ') && last !== '')
+  const printed = done.filter(({ name, last }) => name.startsWith('bench ') && last !== '')
   const figures = [
     ...(passed > 0 ? [`${passed} tests passed`] : []),
-    ...figuresOfBenches.map(({ name, last }) => `${name.slice('bench '.length)}: ${last}`),
-    ...(passed === 0 && figuresOfBenches.length === 0 ? [`${done.length} steps`] : []),
+    ...printed.map(({ name, last }) => `${name.slice('bench '.length)}: ${last}`),
+    ...(passed === 0 && printed.length === 0 ? [`${done.length} steps`] : []),
   ]
   return {
     part: part.name,

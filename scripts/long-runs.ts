@@ -4,11 +4,11 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { argv, execPath, exit } from 'node:process'
-import { PARTS } from './parts.ts'
-import { isRunning, logOf, readProgress } from './progress.ts'
-import { readRows, writePage } from './rows.ts'
-import { runPart } from './run-part.ts'
-import { partOf, ROOT, stepsOf } from './steps.ts'
+import { PARTS } from './long-runs/parts.ts'
+import { isRunning, logOf, readProgress } from './long-runs/progress.ts'
+import { readRows, writePage } from './long-runs/rows.ts'
+import { runPart } from './long-runs/run-part.ts'
+import { partOf, ROOT, stepsOf } from './long-runs/steps.ts'
 
 const USAGE = `npm run long -- list | status | start PART | run PART | page`
 
