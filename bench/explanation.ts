@@ -54,7 +54,10 @@ const unwanted: Workload = aWorkload({
   storageBytes: 1,
   volumes: [{ id: 'vol_bench', primary: nodeIdOf(1_000_000), copies: {}, isMoving: false }],
   networks: [{ name: 'back', nodeId: nodeIdOf(1_000_000) }],
-  avoids: Array.from({ length: AVOIDED }, (_node, number) => ({ nodeId: nodeIdOf(number), cause: 'address' })),
+  avoids: Array.from({ length: AVOIDED }, (_node, number) => ({
+    nodeId: nodeIdOf(number),
+    cause: 'address',
+  })),
 })
 
 const refusingNode = (number: number): NodeFacts =>
