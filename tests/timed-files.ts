@@ -9,5 +9,4 @@ export const TIMED: string[] = [
   'packages/server/src/adapters/etcd/failover.real.test.ts',
   'packages/agent/src/fencer/late-writers.real.test.ts',
   'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
-  'e2e/two-builds.test.ts',
 ]
