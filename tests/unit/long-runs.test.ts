@@ -25,11 +25,9 @@ test('every kept row belongs to a part', () => {
   expect(readRows(ROOT).filter(({ part }) => !NAMES.includes(part))).toEqual([])
 })
 
-/** Unit tests run as one step; the seeds of the simulation have names that only the configuration of vitest tells apart. */
-const SEEDS = 'packages/simulation/src/{effects,promotion,seeds}/*.test.ts'
-const OF_UNIT = ['newer-members', 'seeds-in-turn'].map(
-  (name) => `packages/simulation/src/seeds/${name}.test.ts`,
-)
+/** Unit tests run as one step. Only the configuration of vitest tells the seeds of the simulation from its unit tests. */
+const SEEDS =
+  /'(packages\/simulation\/src\/.*)'/.exec(readFileSync(join(ROOT, 'vitest.config.ts'), 'utf8'))?.[1] ?? ''
 const SUITES = [
   'packages/*/src/**/*.real.test.ts',
   'tests/{real,controllers}/**/*.test.ts',
@@ -38,12 +36,16 @@ const SUITES = [
 ]
 
 test('every file of tests with engines, labs or seeds is a step of exactly one part', () => {
-  const files = globSync(SUITES, { cwd: ROOT, exclude: ['**/node_modules/**'] }).filter(
-    (file) => !OF_UNIT.includes(file),
-  )
+  const files = globSync(SUITES, { cwd: ROOT, exclude: ['**/node_modules/**'] })
   expect(files.length).toBeGreaterThan(100)
+  expect(files.filter((file) => file.startsWith('packages/simulation/')).length).toBeGreaterThan(5)
   const steps = PARTS.flatMap((part) => stepsOf(part).flatMap(({ file }) => file ?? []))
   expect(steps.toSorted()).toEqual(files.toSorted())
+})
+
+test('no part is without steps of its own', () => {
+  const isEmpty = PARTS.filter((part) => stepsOf({ ...part, isInstalled: undefined }).length === 0)
+  expect(isEmpty.map(({ name }) => name)).toEqual([])
 })
 
 test('every benchmark is a step of a part', () => {
