@@ -7,6 +7,7 @@ export const TIMED: string[] = [
   'tests/real/dashboard/live.test.ts',
   'tests/real/faults/one-way.test.ts',
   'packages/server/src/adapters/etcd/failover.real.test.ts',
+  'packages/agent/src/adapters/caddy/closed-by-router.real.test.ts',
   'packages/agent/src/fencer/late-writers.real.test.ts',
   'packages/agent/src/{leases,observe/inspect-count,routing/routing,routing/routing-faults}.real.test.ts',
 ]

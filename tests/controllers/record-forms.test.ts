@@ -155,6 +155,26 @@ test('a server that was removed as stale writes the format record again when it 
   expect(store.get(heartbeat)).toBeDefined()
 })
 
+test('a server that has not seen its removal yet does not register again without the format record', async () => {
+  const root = `/${uniqueName('forms')}`
+  const pausable = createPausable()
+  const { store, replica } = await startServer(root, { forms: FORMS, pausable })
+  const { store: other } = await startServer(root, { forms: FORMS })
+  const heartbeat = globally(serverReplicas, replica)
+  await waitUntil(() => formatOf(store) !== undefined, { what: 'the format record is written' })
+  pausable.pause('events')
+  await other.transact((transaction) => {
+    transaction.delete(heartbeat)
+    return { kind: 'commit', result: undefined }
+  })
+  const joinedAt = other.get(formatAddress)?.modRevision ?? 0
+  await sleep(3 * TENTH.heartbeatMs)
+  expect(other.get(heartbeat)).toBeUndefined()
+  pausable.resume()
+  await waitUntil(() => other.get(heartbeat) !== undefined, { what: 'the server is registered again' })
+  expect(other.get(formatAddress)?.modRevision).toBeGreaterThan(joinedAt)
+})
+
 test('a server that starts while the form is raised either delays the form or ends', async () => {
   for (let round = 0; round < inRun(20, 200); round += 1) {
     const root = `/${uniqueName('forms')}`

@@ -5,8 +5,8 @@ import type { KeyValueEngine } from '@holdfast/server/ports/key-value'
 
 export interface Pausable {
   wrap(engine: KeyValueEngine): KeyValueEngine
-  /** Pauses the client. With `writes`, only write requests wait, and watch events still arrive. */
-  pause(what?: 'everything' | 'writes'): void
+  /** Pauses the client. With `writes`, only requests wait, and watch events still arrive; with `events`, only these wait. */
+  pause(what?: 'everything' | 'writes' | 'events'): void
   resume(): void
 }
 
@@ -27,7 +27,8 @@ export function createPausable(): Pausable {
   }
   return {
     pause(what = 'everything') {
-      holdsEvents = what === 'everything'
+      holdsEvents = what !== 'writes'
+      if (what === 'events') return
       paused = new Promise((resolve) => {
         continuePaused = resolve
       })

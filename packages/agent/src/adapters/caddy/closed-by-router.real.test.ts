@@ -1,4 +1,5 @@
-// A router closes connections on which another router has just sent a request, as every reload does. A request that may be sent
+// Runs while nothing else does: hundreds of requests a second have a time limit, and the kernel and two real routers decide which
+// of them fail. A router closes connections on which another router has just sent a request, as every reload does. A request that may be sent
 // twice is answered nevertheless; any other one is sent once.
 
 import { request } from 'node:http'

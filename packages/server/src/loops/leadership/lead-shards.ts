@@ -131,8 +131,9 @@ async function sendHeartbeat(
   const address = globally(serverReplicas, replica)
   const outcome = await store
     .transact<'written' | 'form unreadable' | 'chain broken'>((transaction) => {
-      // A server replica that another one removed as stale registers again.
-      const isRegistered = store.get(address) !== undefined
+      // A server replica that another one removed as stale registers again. The commit compares this read: a cache that has not
+      // seen the removal yet must not register without the format.
+      const isRegistered = transaction.get(address) !== undefined
       if (!isRegistered && !joinFormat(transaction, store.forms))
         return { kind: 'abort', result: 'form unreadable' }
       if (chain?.link(transaction) === false) return { kind: 'abort', result: 'chain broken' }
