@@ -182,8 +182,8 @@ finish() {
   if [[ -s $reports/unstable.txt ]]; then printf '\n=== failures of first tries; these files were repeated\n' && cat "$reports/unstable.txt"; fi
   if [[ -s $reports/failures.txt ]]; then printf '\n=== failures\n' && cat "$reports/failures.txt"; fi
   printf '\n=== ledger of this run\n'
-  run="$(printf '{"run":%d,"slices":"%s","seconds":%d,"machineCpuSeconds":%d,"passed":%d,"failed":%d,"skipped":%d}' \
-    "$CI_RUN" "$CI_SLICES" "$SECONDS" "$(($(machine_cpu) - machine_cpu_before))" "$passed" "$failed" "$skipped")"
+  run="$(printf '{"run":%d,"seconds":%d,"machineCpuSeconds":%d,"passed":%d,"failed":%d,"skipped":%d}' \
+    "$CI_RUN" "$SECONDS" "$(($(machine_cpu) - machine_cpu_before))" "$passed" "$failed" "$skipped")"
   node scripts/ci/ledger.ts "$run" "$steps" "$CI_FILE_LEDGER" || judged=$?
   failed=$((failed + judged))
   printf '%s\n' "$1"

@@ -18,10 +18,12 @@ export function chooseSlices(last: LastRuns): Readonly<Record<Rotation, number>>
 }
 
 /** The record after a run: the slices that it took get its number. */
-export function afterRun(last: LastRuns, chosen: ReadonlyMap<string, number>, run: number): LastRuns {
-  return mapRotations((name) =>
-    last[name].map((before, slice) => (chosen.get(name) === slice ? run : before)),
-  )
+export function afterRun(
+  last: LastRuns,
+  chosen: (name: Rotation) => number | undefined,
+  run: number,
+): LastRuns {
+  return mapRotations((name) => last[name].map((before, slice) => (chosen(name) === slice ? run : before)))
 }
 
 function mapRotations<T>(map: (name: Rotation, slices: number) => T): Readonly<Record<Rotation, T>> {

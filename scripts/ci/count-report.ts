@@ -4,14 +4,14 @@
 // SECOND is the report of the run that repeated the failed files. The failures of the first run are then appended to
 // UNSTABLE, and those of the second run to FAILURES.
 
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { argv } from 'node:process'
-import { countAfterRepeat, countTests, describeFailures, NO_REPORT, type Report } from './reports.ts'
+import { countAfterRepeat, countTests, describeFailures } from './reports.ts'
+import { readReport } from './reports-of-steps.ts'
 
 const [reportPath = '', failuresPath = '', secondPath = '', unstablePath = ''] = argv.slice(2)
-const read = (path: string): Report => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : NO_REPORT)
-const report = read(reportPath)
-const second = secondPath === '' ? undefined : read(secondPath)
+const report = readReport(reportPath)
+const second = secondPath === '' ? undefined : readReport(secondPath)
 
 if (second !== undefined) appendFileSync(unstablePath, describeFailures(report))
 appendFileSync(failuresPath, describeFailures(second ?? report))

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { argv, cpuUsage } from 'node:process'
+import { sliceOf } from '@holdfast/testkit/rotation'
 import {
   type Budgets,
   excessOf,
@@ -34,8 +35,6 @@ const ROUNDS = 3
 interface Run {
   /** Number of this run; 0 for a run of a part of the tests, which leaves no ledger. */
   readonly run: number
-  /** The slices that this run took, as in CI_SLICES. */
-  readonly slices: string
   readonly seconds: number
   readonly machineCpuSeconds: number
   readonly passed: number
@@ -50,6 +49,8 @@ const budgets: Budgets = JSON.parse(readFileSync(join(ROOT, '.ci/budgets.json'),
 const calibrationMs = calibrate()
 const factor = machineFactor(budgets, calibrationMs)
 const slowest = slowestFiles()
+const firstTries = steps.filter(isFirstTry)
+const failures = firstTries.flatMap(firstFailuresOf)
 const problems = [...judgeBudgets(), ...judgeFlakes()]
 for (const problem of problems) console.log(problem)
 if (run.run > 0) keep()
@@ -111,9 +112,7 @@ function readCpu(path: string): Map<string, number> {
 
 /** Adds the failures of first tries to the kept ones, and names the files that failed too often. */
 function judgeFlakes(): string[] {
-  const first = steps.filter(isFirstTry)
-  const failures = first.flatMap(firstFailuresOf)
-  const files = new Set(first.flatMap((step) => [step.script, ...filesOf(step).map(({ file }) => file)]))
+  const files = new Set(firstTries.flatMap((step) => [step.script, ...filesOf(step).map(({ file }) => file)]))
   const path = join(ROOT, FLAKES)
   const before = existsSync(path) ? readFlakes(readFileSync(path, 'utf8')) : []
   const rows = afterExecution(before, { run: run.run, files, failures }, (file) =>
@@ -130,11 +129,6 @@ function judgeFlakes(): string[] {
 
 function keep(): void {
   const newest = readLedgers(ROOT).at(-1)
-  const chosen = new Map(
-    run.slices
-      .split(' ')
-      .map((text): [string, number] => [text.split('=')[0] ?? '', Number(text.split('=')[1])]),
-  )
   const ledger: Ledger = {
     run: run.run,
     commit: spawnSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).stdout.trim(),
@@ -145,7 +139,7 @@ function keep(): void {
     passed: run.passed,
     failed: run.failed + problems.length,
     skipped: run.skipped,
-    slices: afterRun(lastRuns(newest), chosen, run.run),
+    slices: afterRun(lastRuns(newest), sliceOf, run.run),
     steps: steps.map((step) => ({
       name: step.name,
       wallSeconds: step.wallSeconds,
@@ -154,7 +148,7 @@ function keep(): void {
       verdict: step.verdict,
     })),
     slowest,
-    firstFailures: steps.filter(isFirstTry).flatMap(firstFailuresOf),
+    firstFailures: failures,
   }
   for (const path of [writeLedger(ROOT, ledger), FLAKES, SIMULATION])
     if (existsSync(join(ROOT, path))) console.log(printMarked(path, readFileSync(join(ROOT, path), 'utf8')))

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { argv, env, exit } from 'node:process'
 import { LONG } from '@holdfast/testkit/long-run'
 import { ROTATIONS, sliceOf } from '@holdfast/testkit/rotation'
-import { NO_REPORT, type Report } from './reports.ts'
+import { readReport } from './reports-of-steps.ts'
 import { coveredSuites, greenFiles, recordRun, type SimulationRecord } from './simulation-record.ts'
 import { hashSuites, SUITES, suiteName } from './simulation-suites.ts'
 
@@ -21,12 +21,6 @@ const ALL = Array.from({ length: SLICES }, (_, slice) => slice)
 
 const readRecord = (): SimulationRecord =>
   existsSync(RECORD) ? JSON.parse(readFileSync(RECORD, 'utf8')) : {}
-
-/** A run that was aborted leaves an empty report or none. */
-function readReport(path: string): Report {
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  return text === '' ? NO_REPORT : JSON.parse(text)
-}
 
 async function begin(file: string): Promise<void> {
   const inputs = await hashSuites(ROOT)

@@ -28,7 +28,7 @@ function takeRuns(start: LastRuns, first: number, runs: number): Readonly<Record
   for (let run = first; run < first + runs; run += 1) {
     const chosen = chooseSlices(last)
     taken.push(chosen)
-    last = afterRun(last, new Map(Object.entries(chosen)), run)
+    last = afterRun(last, (name) => chosen[name], run)
   }
   return taken
 }

@@ -20,7 +20,7 @@ const ADDED: readonly (readonly [file: string, text: string])[] = [
   [
     'packages/contract/src/index.ts',
     `
-export const ownerOf = (_kind: string, uid: any): any => uid
+export const ownerOf = (_kind: string, uid: string) => uid
 export const consumerOf = (_kind: string, name: string): string => name
 `,
   ],
@@ -28,7 +28,7 @@ export const consumerOf = (_kind: string, name: string): string => name
     'packages/server/src/store/transaction.ts',
     `
 import { placements as allPlacements } from './records.ts'
-export const placementAt = (tenant: any, uid: any) => inTenant(tenant, allPlacements, uid)
+export const placementAt = (tenant: Parameters<typeof inTenant>[0], uid: string) => inTenant(tenant, allPlacements, uid)
 `,
   ],
 ]
