@@ -1,7 +1,7 @@
 // A fencer in a process of its own, started by the command of its systemd unit, and processes in cgroups for it to kill.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FencedGroup, FencerReport } from '@holdfast/core/promotion/fencer-groups'
@@ -12,6 +12,14 @@ import { createFencerLink, type FencerLink } from './fencer-link.ts'
 const UNIT = new URL('../../holdfast-fencer.service', import.meta.url)
 const PROGRAM = fileURLToPath(new URL('../fencer-main.ts', import.meta.url))
 const UNIT_FOLDER = '/run/holdfast-fencer'
+
+export const ROOT = '/sys/fs/cgroup'
+/** A machine with cgroup v1 only, or v2 only, has one of them. */
+export const HIERARCHIES = [
+  { version: 'v1', hierarchy: join(ROOT, 'freezer'), freeze: ['freezer.state', 'FROZEN'] },
+  { version: 'v2', hierarchy: join(ROOT, 'unified'), freeze: ['cgroup.freeze', '1'] },
+  { version: 'v2', hierarchy: ROOT, freeze: ['cgroup.freeze', '1'] },
+].filter(({ hierarchy }) => existsSync(join(hierarchy, 'cgroup.procs')))
 
 export interface FencerProcess {
   readonly folder: string

@@ -1,7 +1,7 @@
 // The fencer as a process, with real cgroups of v1 and v2 and real processes. No agent and no engine takes part.
 
 import type { ChildProcess } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FencedGroup } from '@holdfast/core/promotion/fencer-groups'
@@ -13,7 +13,9 @@ import {
   endOf,
   type FencerProcess,
   groupOf,
+  HIERARCHIES,
   makeCgroup,
+  ROOT,
   removeCgroup,
   runIn,
   startFencer,
@@ -22,13 +24,6 @@ import {
 } from './fencer.fixture.ts'
 import { encodeDeadlines } from './fencer-files.ts'
 
-const ROOT = '/sys/fs/cgroup'
-/** A machine with cgroup v1 only, or v2 only, has one of them. */
-const HIERARCHIES = [
-  { version: 'v1', hierarchy: join(ROOT, 'freezer'), freeze: ['freezer.state', 'FROZEN'] },
-  { version: 'v2', hierarchy: join(ROOT, 'unified'), freeze: ['cgroup.freeze', '1'] },
-  { version: 'v2', hierarchy: ROOT, freeze: ['cgroup.freeze', '1'] },
-].filter(({ hierarchy }) => existsSync(join(hierarchy, 'cgroup.procs')))
 /** The version of cgroups does not matter to some tests. */
 const onFirst = ({ hierarchy }: (typeof HIERARCHIES)[number]) => hierarchy === HIERARCHIES[0]?.hierarchy
 const NEVER = Number.POSITIVE_INFINITY

@@ -10,6 +10,7 @@ import { bootClockMs } from './boot-clock.ts'
 import {
   endOf,
   groupOf,
+  HIERARCHIES,
   makeCgroup,
   removeCgroup,
   runIn,
@@ -18,14 +19,9 @@ import {
   writing,
 } from './fencer.fixture.ts'
 
-const ROOT = '/sys/fs/cgroup'
-/** A machine with cgroup v1 only, or v2 only, has one of them. */
-const HIERARCHIES = [join(ROOT, 'freezer'), join(ROOT, 'unified'), ROOT].filter((hierarchy) =>
-  existsSync(join(hierarchy, 'cgroup.procs')),
-)
 const KILLED_MS = 100
 
-test.each(HIERARCHIES)(
+test.each(HIERARCHIES.map(({ hierarchy }) => hierarchy))(
   'a process that appears behind a fence in %s is killed within 100 ms',
   async (hierarchy) => {
     const fencer = await startFencer()
